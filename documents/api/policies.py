@@ -1,0 +1,42 @@
+"""Policies and mappings in force: the highest version of a tenant, or the built-in first version."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from documents.chunking import ChunkSettings
+from documents.models import FactMapping as FactMappingRow
+from documents.models import IngestPolicy
+from documents.records import FactMapping
+
+if TYPE_CHECKING:
+    import uuid
+
+__all__ = ["chunk_settings_of", "fact_mapping_in_force", "ingest_policy_in_force"]
+
+
+def ingest_policy_in_force(tenant_id: uuid.UUID) -> IngestPolicy:
+    """The tenant's policy; an unsaved version 0 with the defaults when it has set none. Inside a scope."""
+    return IngestPolicy.objects.order_by("-version").first() or IngestPolicy(tenant_id=tenant_id, version=0)
+
+
+def chunk_settings_of(policy: IngestPolicy) -> ChunkSettings:
+    """The chunker's settings of a policy; their digest names every chunk that was made with them."""
+    return ChunkSettings(
+        target_chars=policy.target_chars,
+        max_chars=policy.max_chars,
+        target_chars_cjk=policy.target_chars_cjk,
+        max_chars_cjk=policy.max_chars_cjk,
+        table_rows=policy.table_rows,
+    )
+
+
+def fact_mapping_in_force() -> FactMapping:
+    """Synonyms and fields that are never answered; the built-in mapping when the tenant has set none. Inside a scope."""
+    row = FactMappingRow.objects.order_by("-version").first()
+    if row is None:
+        return FactMapping()
+    return FactMapping(
+        version=str(row.version),
+        synonyms=tuple(tuple(group.split("|")) for group in row.field_synonyms),
+        non_answerable_fields=tuple(row.non_answerable_fields),
+    )

@@ -1,0 +1,40 @@
+"""Lines of a canonical text: LF and CRLF each end one line, nothing else does."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+
+
+class LineIndex:
+    """Offsets of the lines of one text. Line numbers are 1-based, offsets are code points."""
+
+    __slots__ = ("_length", "_starts", "_text")
+
+    def __init__(self, text: str) -> None:
+        starts = [0]
+        at = text.find("\n")
+        while at >= 0:
+            starts.append(at + 1)
+            at = text.find("\n", at + 1)
+        self._starts, self._length, self._text = starts, len(text), text
+
+    def __len__(self) -> int:
+        return len(self._starts)
+
+    def start(self, line: int) -> int:
+        return self._starts[line - 1]
+
+    def end(self, line: int) -> int:
+        """Offset behind the last code point of the line, its ending left out."""
+        if line >= len(self._starts):
+            return self._length
+        end = self._starts[line] - 1
+        return end - 1 if end > self._starts[line - 1] and self._text[end - 1] == "\r" else end
+
+    def line_of(self, offset: int) -> int:
+        return bisect_right(self._starts, offset)
+
+    def locate(self, start: int, end: int) -> str:
+        """`L3` or `L3-L6` for the half-open span."""
+        first, last = self.line_of(start), self.line_of(max(start, end - 1))
+        return f"L{first}" if first == last else f"L{first}-L{last}"

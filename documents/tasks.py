@@ -1,0 +1,42 @@
+"""Ingest by Celery: ids in, ids out. The job row is the truth; a message is a hint that the sweep repeats."""
+from __future__ import annotations
+
+import structlog
+from celery import shared_task
+from kombu.exceptions import OperationalError as BrokerError
+
+from documents.api.ingest import parse_revision, split_revision
+from documents.api.jobs import find_due_jobs
+from documents.api.steps import run_step
+from documents.models import IngestJob
+from rag4c.scope.tasks import ScopedTask
+
+log = structlog.get_logger()
+
+
+class JobTask(ScopedTask):
+    abstract = True
+    model = IngestJob
+
+
+@shared_task(base=JobTask)
+def ingest_job(tenant_id: str, job_id: str) -> str:
+    """Whatever step the job is at; each step claims for itself, so a repeated message does nothing."""
+    run_step(tenant_id=tenant_id, job_id=job_id, step="parsing", work=parse_revision)
+    return run_step(tenant_id=tenant_id, job_id=job_id, step="splitting", work=split_revision)
+
+
+@shared_task
+def sweep_jobs() -> int:
+    due = find_due_jobs()
+    for tenant_id, job_id in due:
+        ingest_job.delay(tenant_id, job_id)
+    return len(due)
+
+
+def hint_job(tenant_id: str, job_id: str) -> None:
+    """Called on commit; a broker that is away costs time, not work."""
+    try:
+        ingest_job.delay(tenant_id, job_id)
+    except BrokerError:
+        log.warning("job.hint_lost", job=job_id)

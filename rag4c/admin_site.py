@@ -1,0 +1,5 @@
+from unfold.sites import UnfoldAdminSite
+
+
+class TenantAdminSite(UnfoldAdminSite):
+    pass

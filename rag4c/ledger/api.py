@@ -1,0 +1,108 @@
+"""The door of the ledger: record an event in the business transaction, drive the deliveries that follow."""
+from __future__ import annotations
+
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, Final
+
+import structlog
+from django.db import connection, transaction
+from django.db.models import F
+from django.db.models.functions import Now
+from kombu.exceptions import OperationalError as BrokerError
+
+from rag4c.kernel import clock
+from rag4c.kernel.canonical import canonical_json
+from rag4c.kernel.failpoints import fp
+from rag4c.kernel.grant import system_actor
+from rag4c.ledger import handlers
+from rag4c.ledger.models import Delivery, Event
+from rag4c.scope.manager import scope
+from rag4c.scope.models import new_id
+
+if TYPE_CHECKING:
+    import uuid
+
+    from rag4c.kernel.grant import Actor
+
+__all__ = ["deliver", "events_of", "find_due_deliveries", "record"]
+log = structlog.get_logger()
+MAX_ATTEMPTS: Final = 8
+FIRST_RETRY_S: Final = 5
+
+
+def record(actor: Actor, code: str, *, subject: tuple[str, object], data: dict[str, Any] | None = None) -> uuid.UUID:
+    """Write one event into the open transaction, with a Delivery row for each subscribed handler.
+
+    Args: code: `noun.verb_past`. subject: (kind, id). data: ids, codes, digests and numbers; never text or personal data (GOV-U6).
+    Raises: TransactionManagementError outside a transaction: an event without its change would be a lie (GOV-U5).
+    Source: governance.md "Audit".
+    """
+    if not connection.in_atomic_block:
+        raise transaction.TransactionManagementError("ledger.record needs the transaction of the change it records")
+    kind, key = subject[0], str(subject[1])
+    event_id, at = new_id(), clock.now()
+    body = {"id": str(event_id), "tenant": str(actor.tenant_id), "at": at.isoformat(), "code": code, "actor": actor.ref, "channel": actor.channel,
+            "subject": [kind, key], "data": data or {}}
+    with connection.cursor() as cursor:  # xid and incarnation are filled by the database
+        cursor.execute(
+            "INSERT INTO ledger_event (id, tenant_id, at, code, actor, channel, subject_kind, subject_id, canonical) "
+            "VALUES (%s, %s, %s, %s, %s, %s, %s, %s, %s)",
+            [event_id, actor.tenant_id, at, code, actor.ref, actor.channel, kind, key, canonical_json(body)],
+        )
+    for name in handlers.handlers_of(code):
+        delivery = Delivery.objects.create(tenant_id=actor.tenant_id, event_id=event_id, event_at=at, code=code, handler=name, subject_id=key)
+        transaction.on_commit(_hint(str(actor.tenant_id), str(delivery.pk)))
+    return event_id
+
+
+def _hint(tenant_id: str, delivery_id: str) -> Any:
+    def enqueue() -> None:
+        from rag4c.ledger.tasks import deliver_event  # tasks import this module
+
+        fp("ledger.enqueue.before")
+        try:
+            deliver_event.delay(tenant_id, delivery_id)
+        except BrokerError:  # the broker is away: the sweep drives the row later
+            log.warning("delivery.hint_lost", delivery=delivery_id)
+
+    return enqueue
+
+
+def deliver(*, tenant_id: str, delivery_id: str) -> str:
+    """Call the handler of one pending delivery; attempts are counted before work. Returns `done`, `later`, `attention` or `absent`.
+
+    Handlers are idempotent by the key of what they make, so a second call after a crash changes nothing.
+    """
+    grant = system_actor(tenant_id).grant
+    with scope(grant):
+        claimed = Delivery.objects.filter(pk=delivery_id, state="pending", due_at__lte=Now()).update(
+            attempts=F("attempts") + 1, due_at=Now() + timedelta(seconds=FIRST_RETRY_S)
+        )
+        delivery = Delivery.objects.filter(pk=delivery_id).first() if claimed else None
+    if delivery is None:
+        return "absent"
+    handler = handlers.find_handler(delivery.code, delivery.handler)
+    if handler is None or delivery.attempts > MAX_ATTEMPTS:
+        return _close(tenant_id, delivery_id, "attention")
+    fp("ledger.deliver.before")
+    handler(tenant_id, delivery.subject_id)
+    fp("ledger.deliver.after")
+    return _close(tenant_id, delivery_id, "done")
+
+
+def _close(tenant_id: str, delivery_id: str, state: str) -> str:
+    with scope(system_actor(tenant_id).grant):
+        Delivery.objects.filter(pk=delivery_id, state="pending").update(state=state)
+    return state
+
+
+def find_due_deliveries(limit: int = 500) -> list[tuple[str, str]]:
+    """(tenant, delivery) pairs that are due, over all tenants. Only under the system login."""
+    with connection.cursor() as cursor:
+        cursor.execute("SELECT tenant_id::text, delivery_id::text FROM rag4c_due_deliveries(%s)", [limit])
+        return [(row[0], row[1]) for row in cursor.fetchall()]
+
+
+def events_of(subject_kind: str, subject_id: object, limit: int = 50) -> list[Event]:
+    """The latest events about one subject, newest first; inside a scope."""
+    return list(Event.objects.filter(subject_kind=subject_kind, subject_id=str(subject_id))[:limit])

@@ -1,0 +1,60 @@
+"""Append-only audit events, partitioned by month, and what is owed to handlers because of them."""
+from __future__ import annotations
+
+from typing import ClassVar, Self
+
+from django.db import models
+from django.db.models.functions import Now
+
+from rag4c.ledger.states import DELIVERY
+from rag4c.scope.models import ScopedManager, TenantModel, new_id
+
+
+class Event(models.Model):
+    """One governed change or refused attempt. Ids, codes and digests, never text (GOV-U6). Sealing orders by (incarnation, xid, id)."""
+
+    id = models.UUIDField(primary_key=True, default=new_id, editable=False)
+    tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT, related_name="+", db_index=False)
+    at = models.DateTimeField(db_default=Now(), editable=False)
+    xid = models.BigIntegerField(editable=False)  # xid8 in the database, filled by it
+    incarnation = models.PositiveIntegerField(db_default=1, editable=False)
+    code = models.CharField(max_length=80)
+    actor = models.CharField(max_length=80)
+    channel = models.CharField(max_length=20)
+    subject_kind = models.CharField(max_length=40)
+    subject_id = models.CharField(max_length=80)
+    canonical = models.BinaryField()  # the bytes that are hashed; jsonb would reorder keys (GOV-U2)
+
+    objects: ClassVar[ScopedManager[Self]] = ScopedManager()
+
+    class Meta:
+        managed = False  # partitioned: made by 0001_initial in SQL
+        db_table = "ledger_event"
+        ordering = ("-at", "-id")
+
+    def __str__(self) -> str:
+        return f"{self.code} {self.subject_kind}:{self.subject_id}"
+
+
+class Delivery(TenantModel):
+    """One handler that must see one event. The row is the truth; the broker's message is a hint."""
+
+    event_id = models.UUIDField()
+    event_at = models.DateTimeField()
+    code = models.CharField(max_length=80)
+    handler = models.CharField(max_length=80)
+    subject_id = models.CharField(max_length=80)
+    state = models.CharField(max_length=10, choices=DELIVERY.choices, default=DELIVERY.initial)
+    attempts = models.PositiveSmallIntegerField(default=0)
+    due_at = models.DateTimeField(db_default=Now())
+
+    class Meta(TenantModel.Meta):
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            *TenantModel.Meta.constraints,
+            models.UniqueConstraint(fields=["tenant", "event_id", "handler"], name="ledger_delivery_once"),
+        ]
+        indexes: ClassVar[list[models.Index]] = [models.Index(fields=["due_at"], condition=models.Q(state="pending"), name="ledger_delivery_due")]
+        verbose_name_plural = "deliveries"
+
+    def __str__(self) -> str:
+        return f"{self.code} -> {self.handler}"

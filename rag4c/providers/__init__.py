@@ -1,0 +1,1 @@
+"""Models behind small protocols: importing this package needs no model, no SDK and no network."""

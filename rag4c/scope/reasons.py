@@ -1,0 +1,20 @@
+"""Everything that may run SQL outside a tenant, and the functions that may look across tenants. Tests compare both with the code and the database."""
+from __future__ import annotations
+
+from typing import Final
+
+OUTSIDE_REASONS: Final[dict[str, str]] = {
+    "session": "the session store is read before the tenant is known; it holds digests of keys only",
+    "login_slug": "the tenant of /t/<slug>/login/ by a SECURITY DEFINER function that returns an id",
+    "probe": "SELECT 1 and the migration state for /readyz",
+    "start_check": "who we are logged in as, before anything is served",
+    "embedding_spaces": "the spaces of vectors are platform rows without a tenant",
+}
+
+# name -> what it returns; each is SECURITY DEFINER with a fixed search_path and EXECUTE for the named role only
+DEFINER_FUNCTIONS: Final[dict[str, str]] = {
+    "rag4c_tenant_by_slug": "app: tenant id of a slug",
+    "rag4c_due_deliveries": "system: (tenant, delivery) pairs that are due",
+    "rag4c_due_jobs": "system: (tenant, job) pairs that wait or whose lease is over",
+    "rag4c_tenant_ids": "system: ids of active tenants",
+}

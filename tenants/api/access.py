@@ -1,0 +1,106 @@
+"""ACL sets: interned once, assigned to subjects as intervals, read as the numbers that a grant satisfies."""
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.db import connection
+from django.db.models import F, Max
+from django.db.models.functions import Now
+
+from rag4c.kernel.errors import Absent, Invalid
+from rag4c.kernel.grant import Sensitivity
+from rag4c.scope.models import ScopedQuerySet
+from tenants import acl as rules
+from tenants.acl import DENY_ALL, AclSpec
+from tenants.models import AclAssignment, AclRevision, AclSet
+
+if TYPE_CHECKING:
+    import uuid
+    from collections.abc import Sequence
+
+    from rag4c.kernel.grant import Grant
+
+__all__ = ["DENY_ALL", "AclSpec", "Sensitivity", "allowed_acl_numbers", "assign_acl", "assign_acl_to_many", "bump_acl_rev", "close_acl", "find_acl",
+           "intern_acl", "read_acl_rev"]
+
+
+def intern_acl(tenant_id: uuid.UUID, spec: AclSpec) -> AclSet:
+    """The one row for this set of principals; made when new. Inside a scope and a transaction.
+
+    Raises: Invalid("acl_principal_invalid") for a principal that is not `kind:value`; unknown readers never widen (GOV-B6).
+    """
+    if any(not kind or not value for kind, _, value in (principal.partition(":") for principal in spec.principals)):
+        raise Invalid("acl_principal_invalid", "A principal is written user:<id>, group:<id>, role:<code> or tenant:*.")
+    found = AclSet.objects.filter(digest=spec.digest).first()
+    if found:
+        return found
+    bump_acl_rev(tenant_id)  # takes the tenant's row lock, so that numbers stay dense
+    highest = AclSet.objects.aggregate(highest=Max("number"))["highest"]
+    row, _ = AclSet.objects.get_or_create(
+        tenant_id=tenant_id,
+        digest=spec.digest,
+        defaults={
+            "number": 0 if highest is None else highest + 1,
+            "principals": sorted(spec.principals),
+            "sensitivity": int(spec.sensitivity),
+            "purpose": spec.purpose,
+        },
+    )
+    return row
+
+
+def assign_acl(tenant_id: uuid.UUID, *, subject_kind: str, subject_id: uuid.UUID, acl_id: uuid.UUID) -> bool:
+    """Give the subject this set from now on; the old interval is closed. False when it had it already."""
+    current = AclAssignment.objects.filter(subject_kind=subject_kind, subject_id=subject_id, valid_to__isnull=True)
+    if current.filter(acl_id=acl_id).exists():
+        return False
+    bump_acl_rev(tenant_id)
+    current.update(valid_to=Now())
+    AclAssignment.objects.create(tenant_id=tenant_id, subject_kind=subject_kind, subject_id=subject_id, acl_id=acl_id)
+    return True
+
+
+def assign_acl_to_many(tenant_id: uuid.UUID, *, subject_kind: str, subject_ids: Sequence[uuid.UUID], acl_id: uuid.UUID) -> None:
+    """Give new subjects, which have no set yet, this one from now on; one statement for all."""
+    if not subject_ids:
+        return
+    bump_acl_rev(tenant_id)
+    rows = [AclAssignment(tenant_id=tenant_id, subject_kind=subject_kind, subject_id=subject_id, acl_id=acl_id) for subject_id in subject_ids]
+    AclAssignment.objects.bulk_create(rows, batch_size=1000)
+
+
+def close_acl(tenant_id: uuid.UUID, *, subject_kind: str, subject_id: uuid.UUID) -> None:
+    """End the subject's access interval: nobody may read it from now on."""
+    bump_acl_rev(tenant_id)
+    AclAssignment.objects.filter(subject_kind=subject_kind, subject_id=subject_id, valid_to__isnull=True).update(valid_to=Now())
+
+
+def find_acl(acl_id: uuid.UUID) -> AclSpec:
+    """The set behind an id. Raises: Absent("acl_set")."""
+    row = AclSet.objects.filter(pk=acl_id).first()
+    if row is None:
+        raise Absent("acl_set")
+    return AclSpec(frozenset(row.principals), Sensitivity(row.sensitivity), row.purpose)
+
+
+def allowed_acl_numbers(grant: Grant) -> frozenset[int]:
+    """Numbers of the ACL sets that the grant satisfies, one query; the database narrows, `rules.satisfies` decides."""
+    candidates: ScopedQuerySet[AclSet] = AclSet.objects.visible_to(grant).filter(
+        principals__overlap=sorted(grant.principals), sensitivity__lte=int(grant.clearance)
+    )
+    sets = ((row.number, AclSpec(frozenset(row.principals), Sensitivity(row.sensitivity), row.purpose)) for row in candidates)
+    return rules.allowed_numbers(grant, sets)
+
+
+def read_acl_rev(tenant_id: uuid.UUID) -> int:
+    """The tenant's access revision; every change of access raises it."""
+    row = AclRevision.objects.filter(tenant_id=tenant_id).first()
+    return row.rev if row else 0
+
+
+def bump_acl_rev(tenant_id: uuid.UUID) -> None:
+    """Raise the revision under its row lock."""
+    if AclRevision.objects.filter(tenant_id=tenant_id).update(rev=F("rev") + 1) == 0:
+        with connection.cursor() as cursor:
+            cursor.execute("INSERT INTO tenants_aclrevision (tenant_id, rev) VALUES (%s, 1) ON CONFLICT (tenant_id) DO UPDATE SET rev = tenants_aclrevision.rev + 1",
+                           [tenant_id])

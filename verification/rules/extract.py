@@ -1,0 +1,76 @@
+"""Answers made of whole sentences of the passages, without a language model: rank the sentences, join what belongs together, say how sure."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from verification.rules.contract import CitedSpan, Claim, Draft
+from verification.rules.extract_features import (
+    Candidate,
+    list_candidates,
+    prefilter,
+    score_vectors,
+    score_words,
+    starts_with_pronoun,
+    weigh_words,
+)
+from verification.rules.extract_model import CONFIDENCE_NAME, rate_candidate
+from verification.rules.extract_sentences import ITEM, ROW, clean_markdown, split_sentences, split_units
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from verification.rules.contract import AnswerThresholds, Embed, Passage
+    from verification.rules.question import QuestionReading
+
+SHORT_ITEM_WORDS = 8  # an item this short says little without its lead-in
+_LEAD_MARKS = (":", "：")
+
+__all__ = ["draft_answer", "rank_sentences", "split_sentences"]
+
+
+def rank_sentences(reading: QuestionReading, passages: Sequence[Passage], embed: Embed) -> list[tuple[float, Candidate]]:
+    """The candidates that were worth an embedding, best first, each with its confidence (0 to 1, scale `CONFIDENCE_NAME`)."""
+    candidates = list_candidates(passages)
+    score_words(reading, candidates, weigh_words(reading, passages))
+    kept = prefilter(candidates)
+    score_vectors(reading, kept, embed)
+    rated = [(rate_candidate(candidate.values, reading.lang), candidate) for candidate in kept]
+    return sorted(rated, key=lambda pair: (-pair[0], pair[1].rank, pair[1].index))
+
+
+def draft_answer(reading: QuestionReading, passages: Sequence[Passage], embed: Embed, thresholds: AnswerThresholds) -> Draft | None:
+    """The best sentence with what it needs to be understood, cited; None when no passage holds a sentence.
+
+    Args: passages: the evidence pack in order. thresholds: only `max_claims` is used here; whether to answer is decided later.
+    """
+    ranked = rank_sentences(reading, passages, embed)
+    if not ranked:
+        return None
+    confidence, best = ranked[0]
+    spans = _join_spans(reading, best, max(1, thresholds.max_claims))
+    claims = tuple(_make_claim(number, best.passage, span) for number, span in enumerate(spans, start=1))
+    text = " ".join(f"{claim.text} [{best.passage.n}]" for claim in claims)
+    return Draft(text=text, claims=claims, confidence=round(confidence, 6), confidence_name=CONFIDENCE_NAME, mode="extractive")
+
+
+def _make_claim(number: int, passage: Passage, span: tuple[int, int]) -> Claim:
+    return Claim(f"c{number}", clean_markdown(passage.text[slice(*span)]), (passage.n,), (CitedSpan(passage.n, *span),))
+
+
+def _join_spans(reading: QuestionReading, best: Candidate, max_claims: int) -> list[tuple[int, int]]:
+    """The sentence itself; before it its lead-in or the sentence its pronoun points to; after a lead-in its items."""
+    units = split_units(best.passage.text)
+    unit, index = units[best.index], best.index
+    chosen = [index]
+    is_lead = best.text.endswith(_LEAD_MARKS)
+    if is_lead:
+        chosen += [i for i in range(index + 1, len(units)) if units[i].kind == ITEM and units[i].lead == index]
+    elif unit.kind == ITEM and unit.lead >= 0 and len(best.text.split()) <= SHORT_ITEM_WORDS and reading.lang == "en":
+        chosen.insert(0, unit.lead)
+    elif unit.kind == ROW and unit.lead >= 0 and units[unit.lead].kind == ROW:
+        chosen.insert(0, unit.lead)
+    elif starts_with_pronoun(best.text) and index and units[index - 1].kind == unit.kind:
+        chosen.insert(0, index - 1)
+    kept = chosen[:max_claims] if is_lead or index in chosen[:max_claims] else [index]
+    return [(units[i].start, units[i].end) for i in kept]

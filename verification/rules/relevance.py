@@ -1,0 +1,127 @@
+"""Does the answer answer the question: subject, attribute, time, unit and kind of answer, checked on the cited text (layer Q)."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from verification.rules.contract import Finding
+from verification.rules.extract import rank_sentences
+from verification.rules.extract_features import context_of
+from verification.rules.lexicon_words import cover_of, prepare_text, read_words
+from verification.rules.numbers import covers_quantity, read_quantities
+from verification.rules.question_types import fitting_quantities, rate_type
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from verification.rules.contract import AnswerThresholds, Claim, Embed, Passage
+    from verification.rules.question import QuestionReading
+
+LAYER = "Q"
+QUANTITY_TYPES = frozenset({"number", "percent", "money", "duration", "date", "time", "contact"})
+# A policy may move these through AnswerThresholds.extra; the defaults are from the development halves of the shared sets.
+DEFAULTS = {"min_subject_cover": 0.5, "min_attribute_cover": 0.3, "min_type_rate": 0.2}
+_UNIT_ASKED = re.compile(
+    r"\bhow many (?:[a-z]+ )?(?P<en>seconds|minutes|hours|days|weeks|months|years|percent|dollars|euros|pounds|metres|meters|kilometers|kilometres|miles|feet)\b|\bin (?P<en_b>dollars|euros|pounds|yuan|percent|kilometres|kilometers|miles|metres|meters|feet|inches)\b|(?:多少|几)(?P<zh>个月|天|小时|分钟|年|周|美元|欧元|元|公里|米|千克|公斤|吨|平方公里|公顷)(?!代|级|出生)",
+    re.I,
+)
+
+
+def check_answers_question(
+    reading: QuestionReading, claims: Sequence[Claim], passages: Sequence[Passage], embed: Embed, thresholds: AnswerThresholds
+) -> tuple[Finding, ...]:
+    """One finding for each thing the question asks for and the cited text does not carry; a single `ok` when nothing is missing.
+
+    Detail codes: type_mismatch, unit_mismatch, time_mismatch, subject_missing, attribute_missing, low_confidence.
+    """
+    if not claims:
+        return ()
+    cited = _cited_passages(claims, passages)
+    said = "\n".join(claim.text for claim in claims)
+    near = "\n".join((said, *(" / ".join(passage.heading_path) for passage in cited)))
+    wide = "\n".join((said, *(context_of(passage) for passage in cited)))
+    limits = DEFAULTS | thresholds.extra
+    confidence = rate_claims(reading, claims, passages, embed) if thresholds.min_answers is not None else None
+    checks: tuple[tuple[str, Callable[[], bool]], ...] = (
+        ("type_mismatch", lambda: _type_differs(reading, said, limits["min_type_rate"])),
+        ("unit_mismatch", lambda: _unit_differs(reading, said)),
+        ("time_mismatch", lambda: _time_differs(reading, near, wide)),
+        ("subject_missing", lambda: _subject_missing(reading, wide, limits["min_subject_cover"])),
+        ("attribute_missing", lambda: _attribute_missing(reading, wide, limits["min_attribute_cover"])),
+        ("low_confidence", lambda: confidence is not None and thresholds.min_answers is not None and confidence < thresholds.min_answers),
+    )
+    main = claims[0].id
+    failed = tuple(Finding(main, None, LAYER, "unsupported", code, confidence) for code, check in checks if check())
+    return failed or (Finding(main, None, LAYER, "ok", "", confidence),)
+
+
+def rate_claims(reading: QuestionReading, claims: Sequence[Claim], passages: Sequence[Passage], embed: Embed) -> float | None:
+    """Confidence of the best-rated sentence that the claims cite; None when none of them is among the rated."""
+    spans = [span for claim in claims for span in claim.spans]
+    numbers = {number for claim in claims for number in claim.markers}
+    best = None
+    for confidence, candidate in rank_sentences(reading, passages, embed):
+        n, unit = candidate.passage.n, candidate.unit
+        is_cited = any(span.n == n and span.start < unit.end and unit.start < span.end for span in spans) if spans else n in numbers
+        if is_cited:
+            best = confidence if best is None else max(best, confidence)
+    return best
+
+
+def find_unknown_words(reading: QuestionReading, passages: Sequence[Passage]) -> tuple[str, ...]:
+    """Content words of the question that no passage carries in any form: what decides `unsupported_attribute` (SYS-B5)."""
+    contexts = [prepare_text(context_of(passage)) for passage in passages]
+    return tuple(word.text for word in reading.words if all(cover_of(word, context) < 0.5 for context in contexts))
+
+
+def _cited_passages(claims: Sequence[Claim], passages: Sequence[Passage]) -> list[Passage]:
+    numbers = {number for claim in claims for number in (*claim.markers, *(span.n for span in claim.spans))}
+    return [passage for passage in passages if passage.n in numbers]
+
+
+def _type_differs(reading: QuestionReading, said: str, least: float) -> bool:
+    if reading.answer_type not in QUANTITY_TYPES:
+        return False
+    fitting = fitting_quantities(reading.answer_type, read_quantities(said), reading.quantities)
+    return rate_type(reading.answer_type, said, fitting, frozenset()) < least
+
+
+def _unit_differs(reading: QuestionReading, said: str) -> bool:
+    """The question names a unit, the text gives quantities with units, and none is of that kind."""
+    found = _UNIT_ASKED.search(reading.text)
+    if not found:
+        return False
+    unit = found["en"] or found["en_b"] or found["zh"]
+    asked = read_quantities(f"2 {unit}")
+    if not asked:
+        return False
+    kind = asked[0].kind
+    return not any(quantity.kind in {kind, "per"} for quantity in read_quantities(said))
+
+
+def _time_differs(reading: QuestionReading, near: str, wide: str) -> bool:
+    """A date or year of the question that neither the cited passage nor its title carries."""
+    asked = [quantity for quantity in reading.quantities if quantity.kind == "date"]
+    if not asked:
+        return False
+    held = read_quantities(near) + read_quantities(wide)
+    return not all(any(covers_quantity(have, want) or covers_quantity(want, have) for have in held) for want in asked)
+
+
+def _subject_missing(reading: QuestionReading, wide: str, least: float) -> bool:
+    """Names and numbers of the question, or its subject where the form tells one, that the cited passage and title do not carry."""
+    text = prepare_text(wide)
+    hard = [word for word in reading.words if word.is_name or word.is_number] or list(read_words(reading.subject))
+    if not hard:
+        return False
+    return sum(cover_of(word, text) for word in hard) / len(hard) < least
+
+
+def _attribute_missing(reading: QuestionReading, wide: str, least: float) -> bool:
+    """What is asked of the subject is named nowhere in the cited passage. Kinds that need no naming (a date, a number) are left to the type."""
+    if reading.answer_type in QUANTITY_TYPES | {"yes_no", "reason", "manner", "person", "place"}:
+        return False
+    words = read_words(reading.attribute)
+    text = prepare_text(wide)
+    return bool(words) and sum(cover_of(word, text) for word in words) / len(words) < least
