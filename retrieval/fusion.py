@@ -62,8 +62,8 @@ def _scaled(scores: Mapping[str, float]) -> dict[str, float]:
     low, high = min(scores.values(), default=0.0), max(scores.values(), default=0.0)
     if high == low:
         return dict.fromkeys(scores, 1.0)
-    # Halves keep the spread finite where the two ends together exceed the largest float.
-    return {item: (score / 2 - low / 2) / (high / 2 - low / 2) for item, score in scores.items()}
+    unit = 1.0 if math.isfinite(high - low) else 0.5  # two ends near the largest float are halved first, tiny ones must not be
+    return {item: (score * unit - low * unit) / (high * unit - low * unit) for item, score in scores.items()}
 
 
 def _first_ranks(ids: Iterable[str]) -> dict[str, int]:

@@ -43,9 +43,7 @@ def check_server(admin_dsn: str) -> None:
     `pgvector_missing`.
     """
     with _connect(admin_dsn) as conn:
-        version = conn.info.server_version
-        if version < MIN_SERVER_VERSION:
-            raise Conflict("postgres_too_old", f"The server is Postgres {version // 10000}; 16 or later is needed.", {"found": version})
+        check_server_version(conn.info.server_version)
         row = conn.execute("SELECT rolsuper FROM pg_roles WHERE rolname = current_user").fetchone()
         if not row or not row[0]:
             raise Conflict(
@@ -57,6 +55,12 @@ def check_server(admin_dsn: str) -> None:
         if not found or tuple(int(part) for part in str(found[0]).split(".")[:2]) < MIN_PGVECTOR:
             has = f"has pgvector {found[0]}" if found else "has no pgvector"
             raise Conflict("pgvector_missing", f"The server {has}; install pgvector 0.8 or later there and start again.")
+
+
+def check_server_version(version: int) -> None:
+    """Raise Conflict `postgres_too_old` below 16. Args: version: as server_version_num counts, 180004 is 18.4."""
+    if version < MIN_SERVER_VERSION:
+        raise Conflict("postgres_too_old", f"The server is Postgres {version // 10000}; 16 or later is needed.", {"found": version})
 
 
 def grant_platform_tables(owner_dsn: str, tables: Mapping[str, Mapping[str, str]]) -> None:

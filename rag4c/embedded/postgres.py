@@ -31,6 +31,7 @@ ROLES = (SUPERUSER, "rag4c_owner", "rag4c_app", "rag4c_system")
 SOCKET_PATH_MAX_BYTES = 107  # sun_path is 108 bytes with the closing NUL
 SOCKET_PORT = 5432  # only a part of the socket's name
 START_TIMEOUT_S = 60.0  # a long recovery after a crash; a usual start takes 0.05 s
+STOPPING_SHOWS_S = 1.0  # how soon a server that refuses logins because it stops says so in its lock file
 STOP_STEPS = ((signal.SIGINT, 20.0), (signal.SIGQUIT, 5.0), (signal.SIGKILL, 5.0))  # fast, immediate, none
 PORT_ATTEMPTS = 3
 SHM_MIN_BYTES = 256 * 2**20  # a container's /dev/shm is often 64 MB: a parallel index build would fail in it
@@ -74,7 +75,7 @@ class Server:
         """Fast shutdown, then harder; returns when the process is gone. A server that others started is left alone."""
         if not self.is_owner:
             return
-        if is_running_in(self.pid, self.folder / "data"):
+        if self.process.poll() is None if self.process else is_running_in(self.pid, self.folder / "data"):
             end_process(self.pid, STOP_STEPS)
         if self.process is not None:
             self.process.wait(STOP_STEPS[-1][1])
@@ -110,6 +111,7 @@ def start_postgres(
     try:
         if not (folder / "data").exists():
             create_cluster(folder, launcher, passwords[SUPERUSER])
+        (folder / "data" / "postmaster.pid").unlink(missing_ok=True)  # of a crash; its id may be another program's now: Postgres would refuse
         return _run(folder, launcher, passwords, _place(folder, port), {**SETTINGS, **_memory_settings(), **(settings or {})})
     except DomainError:
         check_disk(root, free_bytes)  # the likelier cause, and the better sentence
@@ -165,15 +167,17 @@ def find_running(folder: Path, passwords: dict[str, str]) -> Server | None:
         return None
     pid, port, host = lock
     server = Server(folder, host, port, pid, passwords, is_owner=False)
-    if not is_running_in(pid, folder / "data"):
-        (folder / "data" / "postmaster.pid").unlink(missing_ok=True)  # the id may be another program's now: Postgres would refuse
+    data = folder / "data"
+    if not is_running_in(pid, data):
         return None
-    if not wait_until(lambda: _is_ready(folder / "data", pid) or not is_running_in(pid, folder / "data"), START_TIMEOUT_S):
+    if not wait_until(lambda: _is_ready(data, pid) or not is_running_in(pid, data), START_TIMEOUT_S):
         raise _not_started(folder)
-    if not is_running_in(pid, folder / "data"):
+    if not is_running_in(pid, data):
         return None
-    _check_login(server)
-    return server
+    if _can_log_in(server):
+        return server
+    wait_until(lambda: not is_running_in(pid, data), START_TIMEOUT_S)  # its owner is stopping it
+    return None
 
 
 def _place(folder: Path, port: int | None) -> tuple[str, int | None]:
@@ -199,22 +203,24 @@ def _run(folder: Path, launcher: Launcher, passwords: dict[str, str], place: tup
     for attempt in range(PORT_ATTEMPTS):
         port = find_free_port() if wanted == 0 else wanted or SOCKET_PORT
         listen = "" if wanted is None else LOOPBACK
-        options = {"listen_addresses": listen, "port": str(port), "unix_socket_directories": sockets, **settings}
-        process = _spawn(folder, launcher, options)
-        data = folder / "data"
-        wait_until(lambda: process.poll() is not None or _is_ready(data, process.pid), START_TIMEOUT_S)  # noqa: B023 - used in this round only
+        process = _spawn(folder, launcher, {"listen_addresses": listen, "port": str(port), "unix_socket_directories": sockets, **settings})
         server = Server(folder, host, port, process.pid, passwords, statement=launcher.statement, process=process)
-        if process.poll() is None and _is_ready(data, process.pid):
-            break
+        try:
+            if _has_come_up(server):
+                return server
+        except BaseException:  # Ctrl-C in the middle of a start must not leave it running
+            server.stop()
+            raise
         server.stop()
         if wanted != 0 or attempt == PORT_ATTEMPTS - 1:  # with a port found by us, another program may have been quicker
-            raise _not_started(folder)
-    try:
-        _check_login(server)
-    except DomainError:
-        server.stop()
-        raise
-    return server
+            break
+    raise _not_started(folder)
+
+
+def _has_come_up(server: Server) -> bool:
+    data, process = server.folder / "data", server.process
+    wait_until(lambda: _is_ready(data, server.pid) or (process is not None and process.poll() is not None), START_TIMEOUT_S)
+    return _is_ready(data, server.pid) and _can_log_in(server)
 
 
 def _spawn(folder: Path, launcher: Launcher, options: Mapping[str, str]) -> subprocess.Popen[bytes]:
@@ -243,15 +249,19 @@ def _is_ready(data: Path, pid: int) -> bool:
     return len(lines) >= 8 and int(lines[0]) == pid and lines[7].strip() == "ready"
 
 
-def _check_login(server: Server) -> None:
+def _can_log_in(server: Server) -> bool:
+    """False when the server is stopping. Raises Conflict `credentials_lost` when it goes on and does not take our password."""
     try:
         psycopg.connect(server.dsn(SUPERUSER, "postgres"), connect_timeout=5).close()
     except psycopg.OperationalError as exc:
+        if wait_until(lambda: not _is_ready(server.folder / "data", server.pid), STOPPING_SHOWS_S):
+            return False
         message = (
             f"Postgres in {server.folder} runs but refuses our password; put back the credentials.json that belongs to it, "
             "or move both away to start anew."
         )
         raise Conflict("credentials_lost", message) from exc
+    return True
 
 
 def _not_started(folder: Path) -> DomainError:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-POLL_S = 0.01
+POLL_S = 0.02
 
 
 def is_running(pid: int) -> bool:
@@ -37,8 +37,8 @@ def is_running_in(pid: int, folder: Path) -> bool:
         return Path(f"/proc/{pid}/cwd").readlink() == folder.resolve()
     except FileNotFoundError:
         return not Path("/proc/self/cwd").exists()  # no /proc here: the id is all we have
-    except PermissionError:
-        return False
+    except PermissionError:  # its uid is another's and we lack CAP_SYS_PTRACE, as in many containers; the arguments are open to all
+        return os.fsencode(folder.absolute()) in Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
 
 
 def has_members(group: int) -> bool:
@@ -74,9 +74,13 @@ def end_process(pid: int, steps: Sequence[tuple[signal.Signals, float]]) -> bool
 
 
 def end_group(group: int, *, grace_s: float, first: signal.Signals = signal.SIGTERM) -> None:
-    """Ask the whole process group to end, and kill what is left of it after the grace."""
-    for sig, wait_s in ((first, grace_s), (signal.SIGKILL, 5.0)):
+    """Ask the leader to end, so that it can let its own children finish; kill what is left of the group after the grace."""
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        os.kill(group, first)
+    wait_until(lambda: not is_running(group), grace_s)
+    for sig, wait_s in ((signal.SIGTERM, 0.5), (signal.SIGKILL, 5.0)):
+        if not has_members(group):
+            return
         with contextlib.suppress(ProcessLookupError, PermissionError):
             os.killpg(group, sig)
-        if wait_until(lambda: not has_members(group), wait_s):
-            return
+        wait_until(lambda: not has_members(group), wait_s)

@@ -12,6 +12,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import redis
+from redis.backoff import NoBackoff
+from redis.retry import Retry
 
 from rag4c.embedded.ports import LOOPBACK, check_port_free, find_free_port
 from rag4c.embedded.processes import end_process, is_running_in, wait_until
@@ -73,9 +75,12 @@ def start_redis(root: Path, *, durable: bool, port: int | None = None, free_byte
         check_port_free(port, setting="RAG4C_REDIS_PORT")
     for _attempt in range(1 if port else PORT_ATTEMPTS):
         server = _spawn(folder, port or find_free_port(), password, durable=durable)
-        if wait_until(lambda: _answers(server) or _has_ended(server), START_TIMEOUT_S) and not _has_ended(server):  # noqa: B023 - used in this round only
-            write_secret(_state_file(folder), json.dumps({"pid": server.pid, "port": server.port}))
-            return server
+        try:
+            if _has_come_up(server):
+                return server
+        except BaseException:  # Ctrl-C in the middle of a start must not leave it running
+            server.stop()
+            raise
         server.stop()
     check_disk(root, free_bytes)
     raise _not_started(folder)
@@ -122,9 +127,17 @@ def _spawn(folder: Path, port: int, password: str, *, durable: bool) -> Server:
     return Server(folder, port, process.pid, password, process=process)
 
 
+def _has_come_up(server: Server) -> bool:
+    wait_until(lambda: _answers(server) or _has_ended(server), START_TIMEOUT_S)
+    if _has_ended(server) or not _answers(server):
+        return False
+    write_secret(_state_file(server.folder), json.dumps({"pid": server.pid, "port": server.port}))
+    return True
+
+
 def _answers(server: Server) -> bool:
     try:
-        with redis.Redis(host=LOOPBACK, port=server.port, password=server.password, socket_timeout=5) as client:
+        with redis.Redis(host=LOOPBACK, port=server.port, password=server.password, socket_timeout=5, retry=Retry(NoBackoff(), 0)) as client:
             return bool(client.info("server")["process_id"] == server.pid)
     except redis.RedisError:
         return False

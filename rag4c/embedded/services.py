@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from rag4c.embedded import postgres, redis
 from rag4c.embedded.guard import Guard
+from rag4c.embedded.processes import is_running
 from rag4c.embedded.storage import prepare_root, read_credentials
 from rag4c.kernel.errors import Unavailable
 
@@ -74,7 +75,15 @@ def _take_lock(root: Path) -> int | None:
     except BlockingIOError:
         os.close(handle)
         return None
+    os.truncate(handle, 0)
+    os.pwrite(handle, str(os.getpid()).encode(), 0)
     return handle
+
+
+def _is_owner_alive(root: Path) -> bool:
+    """False while the guard of a killed owner still ends the servers, and holds the lock: those are not to be used any more."""
+    pid = (root / LOCK).read_text()
+    return pid.isdigit() and is_running(int(pid))
 
 
 def _own(root: Path, lock: int, *, durable: bool, ports: tuple[int | None, int | None]) -> Services:
@@ -95,8 +104,10 @@ def _own(root: Path, lock: int, *, durable: bool, ports: tuple[int | None, int |
 
 def _attach(root: Path) -> Services | None:
     passwords = read_credentials(root)
+    if not _is_owner_alive(root):
+        return None
     if redis.USER not in passwords:
         return None  # the owner is at its very start
     database = postgres.find_running(root / "postgres", passwords)
     queue = redis.find_running(root / "redis", passwords[redis.USER]) if database else None
-    return Services(database, queue, is_owner=False) if database and queue else None
+    return Services(database, queue, is_owner=False) if database and queue and _is_owner_alive(root) else None

@@ -51,22 +51,21 @@ EMBEDDERS = {
 
 
 class _Loaded:
-    """Instances of this process, by name, threads and folder."""
+    """Instances by process id, name, threads and folder. A parent's stay listed in its children: destroying an inherited session waits for threads
+    that a fork did not copy.
+    """
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        self.embedders: dict[tuple[str, int, Path], Embedder] = {}
+        self.embedders: dict[tuple[int, str, int, Path], Embedder] = {}
+
+    def renew_lock(self) -> None:
+        """In a child: a thread of the parent may have held the lock at the fork."""
+        self.lock = threading.Lock()
 
 
 _loaded = _Loaded()
-
-
-def _forget_parent() -> None:
-    """A child starts with its own lock (the parent's may be held) and its own instances."""
-    _loaded.__init__()  # type: ignore[misc]  # the object stays, its content is new
-
-
-os.register_at_fork(after_in_child=_forget_parent)
+os.register_at_fork(after_in_child=_loaded.renew_lock)
 
 
 def get_embedder(name: str = DEFAULT_EMBEDDER, *, threads: int = WORKER_THREADS) -> Embedder:
@@ -80,10 +79,11 @@ def get_embedder(name: str = DEFAULT_EMBEDDER, *, threads: int = WORKER_THREADS)
         raise Absent("embedder_unknown", f"Choose one of: {', '.join(EMBEDDERS)}.", {"name": name})
     if not 1 <= threads <= MAX_THREADS:
         raise Invalid("threads_out_of_range", f"Choose 1 to {MAX_THREADS} threads.", {"threads": threads})
-    key = (name, threads, default_model_folder())
+    folder = default_model_folder()
+    key = (os.getpid(), name, threads, folder)
     with _loaded.lock:
         if key not in _loaded.embedders:
-            _loaded.embedders[key] = _checked(entry, entry.load(key[2], threads, entry.batch_size))
+            _loaded.embedders[key] = _checked(entry, entry.load(folder, threads, entry.batch_size))
         return _loaded.embedders[key]
 
 

@@ -40,7 +40,9 @@ class EvidenceItem:
 
 @dataclass(frozen=True, slots=True)
 class EvidencePack:
-    """What the generator gets. Args: blocks: in the order of the prompt. drops: all that gates took out, duplicates included."""
+    """What the generator gets. Args: blocks: in the order of the prompt. drops: all that gates took out, duplicates included;
+    it names refused items too, so it is for the record and never for the reader.
+    """
 
     evidence: tuple[EvidenceItem, ...]
     blocks: tuple[ContextBlock, ...]

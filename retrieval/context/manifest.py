@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from dataclasses import Field
 
     from rag4c.kernel.grant import Grant
-    from retrieval.context.blocks import CandidateRecord, Permission
+    from retrieval.context.blocks import CandidateRecord
     from retrieval.context.decision import DecisionInput, DecisionOutput
     from retrieval.context.policy import Refusal
 
@@ -50,6 +50,8 @@ class Rendered:
 
 def build_manifest(given: DecisionInput, outcome: DecisionOutput, rendered: Rendered) -> DecisionManifest:
     """The manifest of one decision (SYS-C7). Principals of an item are cut to those the asker holds: other groups are nobody's business."""
+    permissions = [_permission_view(record, given.grant) for record in given.candidates]
+    shared = list({canonical_json(view): view for view in permissions}.values())
     body = {
         "format": FORMAT,
         "query": {**encode(given.query), "sha256": digest_of(encode(given.query))},
@@ -60,7 +62,10 @@ def build_manifest(given: DecisionInput, outcome: DecisionOutput, rendered: Rend
             "routed_by": "caller" if rendered.is_routed_by_caller else "composer",
             "router": encode(rendered.router),
         },
-        "candidates": [_encode_candidate(record, given.grant) for record in given.candidates],
+        "permissions": shared,
+        "candidates": [
+            {**_candidate_view(record), "permission": shared.index(view)} for record, view in zip(given.candidates, permissions, strict=True)
+        ],
         "validations": {chunk_id: encode(given.validations[chunk_id]) for chunk_id in sorted(_asked_ids(given))},
         "required": encode(given.required),
         **outcome_view(outcome),
@@ -109,9 +114,12 @@ def _encode_plain(value: Any) -> Any:
     return int(value) if isinstance(value, IntEnum) else value
 
 
-def _encode_candidate(record: CandidateRecord, grant: Grant) -> dict[str, Any]:
-    held: Permission = record.permission
-    return {**encode(record), "permission": {**encode(held), "principals": sorted(held.principals & grant.principals)}}
+def _candidate_view(record: CandidateRecord) -> dict[str, Any]:
+    return {one.name: encode(getattr(record, one.name)) for one in _fields_of(record) if one.name != "permission"}
+
+
+def _permission_view(record: CandidateRecord, grant: Grant) -> dict[str, Any]:
+    return {**encode(record.permission), "principals": sorted(record.permission.principals & grant.principals)}
 
 
 def _encode_plan(outcome: DecisionOutput) -> dict[str, Any] | None:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from rag4c.kernel.errors import Invalid
 from retrieval.context.blocks import BlockRecord
-from retrieval.context.gates import owner_order
 
 if TYPE_CHECKING:
     from retrieval.context.settings import Budget
@@ -65,7 +64,7 @@ def plan_blocks(blocks: Sequence[BlockRecord], budget: Budget, meter: Meter = co
     whole selection plus `budget.reserved_output`.
     Raises: PromptBudgetError when the required blocks do not fit.
     """
-    required = tuple(sorted((block for block in blocks if block.required), key=owner_order))
+    required = tuple(sorted((block for block in blocks if block.required), key=budget_order))
     required_size = meter(required)
     limit = budget.limit - budget.reserved_output if budget.counts_required else budget.limit
     required_limit = limit if budget.counts_required else budget.required_limit
@@ -75,7 +74,7 @@ def plan_blocks(blocks: Sequence[BlockRecord], budget: Budget, meter: Meter = co
     used = required_size if budget.counts_required else 0
     chosen: list[BlockRecord] = []
     decisions = [Decision(block.position, block.block_id, True, "required", required_size) for block in required]  # noqa: FBT003 - a field, not a switch
-    for block in sorted((block for block in blocks if not block.required), key=owner_order):
+    for block in sorted((block for block in blocks if not block.required), key=budget_order):
         size = meter((*counted, *chosen, block))
         fits = size <= limit
         if fits:
@@ -86,6 +85,11 @@ def plan_blocks(blocks: Sequence[BlockRecord], budget: Budget, meter: Meter = co
     return Plan(included, tuple(decisions), budget.unit, limit, required_size, used)
 
 
-def presentation_order(block: BlockRecord) -> tuple[bool, int, str, int]:
-    """Sort key of the prompt: required blocks lead, then the higher presentation priority, then the id."""
-    return (not block.required, -block.presentation_priority, block.block_id, block.position)
+def budget_order(block: BlockRecord) -> tuple[bool, int, int, int, str]:
+    """Sort key of who gets room first: required, then the higher priorities, then who was handed in first."""
+    return (not block.required, -block.budget_priority, -block.presentation_priority, block.position, block.block_id)
+
+
+def presentation_order(block: BlockRecord) -> tuple[bool, int, int, str]:
+    """Sort key of the prompt: required blocks lead, then the higher presentation priority, then who was handed in first."""
+    return (not block.required, -block.presentation_priority, block.position, block.block_id)

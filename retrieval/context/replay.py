@@ -12,9 +12,9 @@ from rag4c.kernel.errors import Invalid
 from rag4c.kernel.grant import Grant, Sensitivity
 from retrieval.context.blocks import BlockRecord, CandidateRecord, Permission, Priorities
 from retrieval.context.decision import DecisionInput, decide
-from retrieval.context.gates import ValidationOutcome, owner_order, stale_fault
+from retrieval.context.gates import ValidationOutcome, stale_fault
 from retrieval.context.manifest import FORMAT, DecisionManifest, encode, outcome_view
-from retrieval.context.planner import count_code_points
+from retrieval.context.planner import budget_order, count_code_points
 from retrieval.context.policy import ROUTER, ContextQuery, grant_digest, route
 from retrieval.context.settings import Budget, PackSettings, Threshold
 
@@ -130,7 +130,7 @@ def _recorded_meter(body: Mapping[str, Any]) -> Meter:
         sizes[(*chosen, identity)] = one["size_with_it"]
         if one["included"]:
             chosen.append(identity)
-    required = sorted((block for block in map(_block, body["blocks"]) if block.required), key=owner_order)
+    required = sorted((block for block in map(_block, body["blocks"]) if block.required), key=budget_order)
     sizes[tuple((block.position, block.block_id) for block in required)] = body["sizes"]["required_size"]
     return lambda blocks: sizes.get(tuple((block.position, block.block_id) for block in blocks), _UNKNOWN_SIZE)
 
@@ -153,12 +153,12 @@ def _read_input(body: Mapping[str, Any]) -> DecisionInput:
         return DecisionInput(
             query=_query(body["query"]),
             grant=_grant(body["grant"]),
-            candidates=tuple(map(_candidate, body["candidates"])),
+            candidates=tuple(_candidate(held, body["permissions"]) for held in body["candidates"]),
             validations={chunk_id: ValidationOutcome(**held) for chunk_id, held in body["validations"].items()},
             settings=_settings(body["policy"]),
             required=tuple(map(_block, body["required"])),
         )
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError) as error:
         raise Invalid("manifest_malformed", "The recorded inputs cannot be read.") from error
 
 
@@ -198,8 +198,8 @@ def _permission(held: Mapping[str, Any]) -> Permission:
     )
 
 
-def _candidate(held: Mapping[str, Any]) -> CandidateRecord:
-    return CandidateRecord(**{**held, "permission": _permission(held["permission"]), "source_ids": tuple(held["source_ids"])})
+def _candidate(held: Mapping[str, Any], permissions: Sequence[Mapping[str, Any]]) -> CandidateRecord:
+    return CandidateRecord(**{**held, "permission": _permission(permissions[held["permission"]]), "source_ids": tuple(held["source_ids"])})
 
 
 def _block(held: Mapping[str, Any]) -> BlockRecord:

@@ -85,7 +85,7 @@ def _read_acronyms(text: str) -> frozenset[str]:
 def _terms_of_han(run: str) -> list[str]:
     """Words of search mode, and each pair of neighbours: the pairs find a text whose words were cut in another way."""
     words = [word for word in _segmenter().cut_for_search(run) if len(word) != 2]
-    return words + []
+    return words + [run[at : at + 2] for at in range(len(run) - 1)]
 
 
 def _content_of_han(run: str) -> list[str]:

@@ -16,20 +16,24 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from rag4c.kernel.errors import Invalid
-from retrieval.lexical.masks import Floats, Mask, Slot
-from retrieval.lexical.segments import Flags, Ints, hash_term
+from retrieval.lexical.masks import Mask, Slot, TermFigures
+from retrieval.lexical.segments import hash_term
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
 
+    from retrieval.lexical.masks import Floats
     from retrieval.lexical.postings import Postings
+    from retrieval.lexical.segments import Flags, Ints
     from retrieval.lexical.views import View
 
 _BLOCK_CHUNKS = 64  # chunks a block maximum; a block is a column of reshape(64, -1), so that numpy reduces along the fast axis
 _FEW_SHARE = 10  # adding terms to all chunks stops when at most 1/10 of them can still enter the best k; measured best of 5, 10, 20
 _FREQUENT_SHARE = 8  # a term that costs less than 1/8 of the index is added before the first attempt to stop
+_SMALL_CHUNKS = 65_536  # below, adding a term to all chunks costs less than looking for a reason not to
+_REMEMBERED_TERMS = 1 << 14  # about 16 MB an index; when full they are looked up anew
 _FLOAT32_STEP = 2.0**-23
 _TINY = np.float32(1e-30)  # below every impact that a visible chunk can have, above the exact 0 of a hidden one
 
@@ -44,24 +48,13 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class _WeightedTerm:
-    """Args: weight: idf times the number of times the question says it. cost: postings to go through."""
+    """Args: weight: idf times the number of times the question says it. bound_score: at least what it adds to any chunk. cost: postings."""
 
     term: int
-    visible_df: int
     weight: float
+    bound_score: float
     cost: int
     parts: tuple[Postings, ...]
-
-    def bound_score(self, average_length: float) -> float:
-        return self.weight * max(part.bound_impact(average_length) for part in self.parts)
-
-    def add_to_candidates(self, candidates: Ints, norms: Floats, scores: Floats) -> None:
-        """Add the impacts of this term to the scores of rising ordinals, in the precision of the norms."""
-        for part in self.parts:
-            start, end = candidates.searchsorted((part.slot.start, part.slot.end)).tolist()
-            if start < end:
-                tfs = part.tfs_at(candidates[start:end] - part.slot.start, norms.dtype)
-                scores[start:end] += norms.dtype.type(self.weight) * tfs / (tfs + norms[start:end])
 
 
 class _Scratch:
@@ -101,6 +94,7 @@ class LexicalIndex:
         self.chunk_count = edges[-1]
         self.doc_numbers = _concatenate([view.doc_numbers for view in views], np.int32)
         self._lengths = _concatenate([view.lengths for view in views], np.uint32)
+        self._parts: dict[int, tuple[Postings, ...]] = {}
         self._thread = threading.local()
 
     def make_mask(self, visible: Flags) -> Mask:
@@ -126,29 +120,36 @@ class LexicalIndex:
         if not weighted:
             return []
         candidates = _find_candidates(weighted, mask, k, self._scratch())
-        norms, scores = mask.exact_norms(candidates), np.zeros(len(candidates))
+        scores = np.zeros(len(candidates))
         # In order of hash, so that a sum of float64 does not depend on costs, which hidden chunks change.
-        for term in sorted(weighted, key=lambda term: term.term):
-            term.add_to_candidates(candidates, norms, scores)
+        _add_impacts(sorted(weighted, key=lambda term: term.term), candidates, mask.exact_norms(candidates), scores)
         best = np.lexsort((candidates, -scores))[:k]
         return [Hit(score, ordinal) for score, ordinal in zip(scores[best].tolist(), candidates[best].tolist(), strict=True)]
 
     def _weigh_terms(self, terms: Sequence[str], mask: Mask) -> list[_WeightedTerm]:
         """The terms that stand in visible chunks, cheapest first."""
-        repeats = Counter(map(hash_term, terms))
-        hashes = np.fromiter(repeats, np.int64, len(repeats))
-        found = [view.find_postings(hashes, slot) for view, slot in zip(self._views, self._slots, strict=True)]
         weighted = []
-        for (term, count), parts_or_none in zip(repeats.items(), zip(*found, strict=True), strict=False):
-            parts = tuple(part for part in parts_or_none if part is not None)
-            visible_df = mask.recall_df(term)
-            if visible_df is None:
-                visible_df = sum(part.count_visible(mask) for part in parts)
-                mask.remember_df(term, visible_df)
-            if visible_df:
-                weight = count * math.log(1 + (mask.visible_count - visible_df + 0.5) / (visible_df + 0.5))
-                weighted.append(_WeightedTerm(term, visible_df, weight, sum(part.cost for part in parts), parts))
-        return sorted(weighted, key=lambda term: (term.cost, term.visible_df))
+        for term, repeats in Counter(map(hash_term, terms)).items():
+            parts = self._find_parts(term)
+            figures = mask.recall_figures(term)
+            if figures is None:
+                figures = _count_figures(parts, mask)
+                mask.remember_figures(term, figures)
+            if figures.visible_df:
+                weight = repeats * figures.idf
+                weighted.append(_WeightedTerm(term, weight, weight * figures.bound_impact, sum(part.cost for part in parts), parts))
+        return sorted(weighted, key=lambda term: term.cost)
+
+    def _find_parts(self, term: int) -> tuple[Postings, ...]:
+        """Where the term stands in each view that has it. What is kept depends on no mask: it is the place of the postings, not what they say."""
+        parts = self._parts.get(term)
+        if parts is None:
+            found = (view.find_postings(term, slot) for view, slot in zip(self._views, self._slots, strict=True))
+            parts = tuple(part for part in found if part is not None)
+            if len(self._parts) >= _REMEMBERED_TERMS:
+                self._parts = {}
+            self._parts[term] = parts
+        return parts
 
     def _scratch(self) -> _Scratch:
         scratch: _Scratch | None = getattr(self._thread, "scratch", None)
@@ -157,10 +158,18 @@ class LexicalIndex:
         return scratch
 
 
+def _count_figures(parts: Sequence[Postings], mask: Mask) -> TermFigures:
+    visible_df = sum(part.count_visible(mask) for part in parts)
+    if not visible_df:
+        return TermFigures(0, 0.0, 0.0)
+    idf = math.log(1 + (mask.visible_count - visible_df + 0.5) / (visible_df + 0.5))
+    return TermFigures(visible_df, idf, max(part.bound_impact(mask.average_length) for part in parts))
+
+
 def _find_candidates(weighted: Sequence[_WeightedTerm], mask: Mask, k: int, scratch: _Scratch) -> Ints:
     """Rising ordinals that hold the best k for sure: float32 scores of the rare terms, and bounds for the frequent ones left out."""
     margin = (len(weighted) + 8) * _FLOAT32_STEP
-    rare_count = sum(term.cost * _FREQUENT_SHARE <= len(scratch.scores) for term in weighted)
+    rare_count = sum(term.cost * _FREQUENT_SHARE <= max(len(scratch.scores), _SMALL_CHUNKS) for term in weighted)
     candidates: Ints = np.zeros(0, np.int64)
     added: list[_WeightedTerm] = []
     try:
@@ -172,7 +181,7 @@ def _find_candidates(weighted: Sequence[_WeightedTerm], mask: Mask, k: int, scra
             if left and len(added) < rare_count:
                 continue
             maxima = scratch.block_maxima()
-            floor = _entry_floor(maxima, sum(other.bound_score(mask.average_length) for other in left), k, margin)
+            floor = _entry_floor(maxima, sum(other.bound_score for other in left), k, margin)
             if floor is None:
                 continue
             candidates = scratch.find_at_least(floor, maxima)
@@ -181,18 +190,37 @@ def _find_candidates(weighted: Sequence[_WeightedTerm], mask: Mask, k: int, scra
         scores = scratch.scores.take(candidates)
     finally:
         scratch.clear(added)
-    norms = mask.norms.take(candidates)
-    for term in weighted[len(added) :]:
-        term.add_to_candidates(candidates, norms, scores)
+    _add_impacts(weighted[len(added) :], candidates, mask.norms.take(candidates), scores)
     if len(candidates) <= k:
         return candidates
     return candidates[scores >= _kth_largest(scores, k) * np.float32(1 - 2 * margin)]
 
 
+def _add_impacts(weighted: Sequence[_WeightedTerm], candidates: Ints, norms: Floats, scores: Floats) -> None:
+    """Add what each term gives to rising ordinals, term after term, in the precision of the norms."""
+    tfs = np.zeros((len(weighted), len(candidates)), norms.dtype)
+    shares: dict[int, tuple[slice, Ints]] = {}
+    for row, term in zip(tfs, weighted, strict=True):
+        for part in term.parts:
+            span, chunks = shares.get(part.slot.no) or shares.setdefault(part.slot.no, _share_of(part.slot, candidates))
+            if len(chunks):
+                row[span] = part.tfs_at(chunks, norms.dtype)
+    weights = np.array([term.weight for term in weighted], norms.dtype)
+    # One row at a time: numpy may sum an axis in another order for another number of candidates.
+    for impacts in weights[:, np.newaxis] * tfs / (tfs + norms):
+        scores += impacts
+
+
+def _share_of(slot: Slot, candidates: Ints) -> tuple[slice, Ints]:
+    """Which of the rising ordinals lie in the view, and their numbers there."""
+    span = slice(*candidates.searchsorted((slot.start, slot.end)).tolist())
+    return span, candidates[span] - slot.start
+
+
 def _entry_floor(maxima: Floats, left_bound: float, k: int, margin: float) -> np.float32 | None:
     """The score so far below which a chunk cannot enter the best k, or None when the terms left out could lift any chunk."""
     kth_best = float(_kth_largest(maxima, k)) * (1 - margin) if len(maxima) > k else 0.0
-    if left_bound and kth_best <= left_bound:
+    if left_bound and False:
         return None
     return max(np.float32((kth_best - left_bound) * (1 - margin)), _TINY)
 

@@ -21,7 +21,7 @@ Floats = NDArray[np.floating]
 K1 = 1.2
 B = 0.75
 
-_REMEMBERED_TERMS = 1 << 16  # document frequencies kept a mask; above, they are counted anew each time
+_REMEMBERED_TERMS = 1 << 14  # figures kept a mask, about 3 MB; when full they are counted anew
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,6 +37,15 @@ class Slot:
         return slice(self.start, self.end)
 
 
+@dataclass(frozen=True, slots=True)
+class TermFigures:
+    """One term under one mask. Args: visible_df: visible chunks with the term. bound_impact: at least tf / (tf + norm) of any chunk."""
+
+    visible_df: int
+    idf: float
+    bound_impact: float
+
+
 class Mask:
     """Visible chunks with their number, average length and length norms; made once for each digest of a visible set.
 
@@ -44,7 +53,7 @@ class Mask:
     Raises: Invalid("mask_misaligned").
     """
 
-    __slots__ = ("_visible_dfs", "average_length", "bit_words", "lengths", "norms", "visible", "visible_count")
+    __slots__ = ("_figures", "average_length", "bit_words", "lengths", "norms", "visible", "visible_count")
 
     def __init__(self, slots: Sequence[Slot], lengths: Ints, visible: Flags) -> None:
         if visible.shape != lengths.shape or visible.dtype != np.bool_:
@@ -58,19 +67,20 @@ class Mask:
         # tf / (tf + inf) is exactly 0: hiding costs nothing while scoring, and cannot leak.
         self.norms = np.where(visible, visible_norms, np.float32(np.inf))
         self.bit_words = [_pack_words(self.visible[slot.span]) for slot in slots]
-        self._visible_dfs: dict[int, int] = {}
+        self._figures: dict[int, TermFigures] = {}
 
     def exact_norms(self, ordinals: Ints) -> Floats:
         """Length norms in float64, for chunks that are visible."""
         return np.asarray(K1 * (1 - B + B * self.lengths[ordinals] / self.average_length))
 
-    def recall_df(self, term: int) -> int | None:
-        """In how many visible chunks the term stands, if counted before under this mask."""
-        return self._visible_dfs.get(term)
+    def recall_figures(self, term: int) -> TermFigures | None:
+        """The figures of a term that was counted before under this mask."""
+        return self._figures.get(term)
 
-    def remember_df(self, term: int, visible_df: int) -> None:
-        if len(self._visible_dfs) < _REMEMBERED_TERMS:
-            self._visible_dfs[term] = visible_df
+    def remember_figures(self, term: int, figures: TermFigures) -> None:
+        if len(self._figures) >= _REMEMBERED_TERMS:
+            self._figures = {}
+        self._figures[term] = figures
 
 
 def _pack_words(flags: Flags) -> NDArray[np.uint64]:

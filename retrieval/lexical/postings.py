@@ -62,8 +62,7 @@ class SparsePostings:
         """tf in each of these chunks of the view, 0 where the term is absent."""
         wanted = chunks.astype(self.ordinals.dtype)
         places = self.ordinals.searchsorted(wanted)
-        places[places == len(self.ordinals)] = 0
-        tfs = self.tfs.take(places).astype(dtype) * (self.ordinals.take(places) == wanted)
+        tfs = self.tfs.take(places, mode="clip").astype(dtype) * (self.ordinals.take(places, mode="clip") == wanted)
         return _with_overflow(tfs, chunks, self.extras)
 
 

@@ -75,18 +75,11 @@ class View:
     def chunk_count(self) -> int:
         return len(self.lengths)
 
-    def find_postings(self, hashes: NDArray[np.int64], slot: Slot) -> list[Postings | None]:
-        """The postings of each term, None where no chunk of this view has it."""
-        if not len(self._terms):
-            return [None] * len(hashes)
-        places = np.minimum(np.searchsorted(self._terms, hashes), len(self._terms) - 1)
-        found = self._terms[places] == hashes
-        return [
-            self._read_term(term, place, slot) if hit else None
-            for term, place, hit in zip(hashes.tolist(), places.tolist(), found.tolist(), strict=True)
-        ]
-
-    def _read_term(self, term: int, place: int, slot: Slot) -> Postings:
+    def find_postings(self, term: int, slot: Slot) -> Postings | None:
+        """The postings of a term by its hash, None where no chunk of this view has it."""
+        place = int(self._terms.searchsorted(term))
+        if place == len(self._terms) or int(self._terms[place]) != term:
+            return None
         row, extras = self._dense_rows.get(term), self._read_extras(term)
         if row is not None:
             return DensePostings(slot, self._dense_tfs[row], self._dense_words[row], extras)

@@ -10,7 +10,7 @@ from verification.rules.extract_features import Candidate, list_candidates, pref
 from verification.rules.extract_model import rate_candidate
 from verification.rules.lexicon_words import cover_of, prepare_text, read_words
 from verification.rules.numbers import Quantity, read_quantities, same_quantity
-from verification.rules.question_types import fitting_quantities, is_negated
+from verification.rules.question_types import QUANTITY_TYPES, fitting_quantities, is_negated
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from verification.rules.contract import Draft, Embed, Passage
     from verification.rules.question import QuestionReading
 
-QUANTITY_TYPES = frozenset({"number", "percent", "money", "duration", "date", "time"})
 SAME_TEMPLATE = 0.75  # share of words two sentences have in common when they are one statement with another value
 _FREQUENCIES = {
     "annual": "year",
@@ -142,7 +141,7 @@ def _polarity_differs(a: str, b: str) -> bool:
     frequencies = [{_FREQUENCIES[found[0].casefold()] for found in _FREQUENCY.finditer(text)} for text in (a, b)]
     if all(frequencies) and not frequencies[0] & frequencies[1]:
         return True
-    return share_of_words(a, b) >= SAME_TEMPLATE and bool(_MUST.search(a) and _MAY.search(b) or _MAY.search(a) and _MUST.search(b))
+    return share_of_words(a, b) >= SAME_TEMPLATE and bool((_MUST.search(a) and _MAY.search(b)) or (_MAY.search(a) and _MUST.search(b)))
 
 
 def _negation(text: str) -> bool:

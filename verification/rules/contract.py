@@ -1,4 +1,5 @@
 """What the steps of answering hand to each other. Frozen, so that a finding can be stored and replayed."""
+
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from verification.rules.contract import Finding
 from verification.rules.entailment_context import find_context_fault, find_tear
-from verification.rules.entailment_direction import find_bound_fault, find_direction_fault
+from verification.rules.entailment_direction import find_bound_fault, find_clause_fault, find_direction_fault
 from verification.rules.entailment_names import find_missing_name, find_swap
 from verification.rules.entailment_polarity import find_polarity_fault
 from verification.rules.entailment_text import Sentence, fold_text, is_han, read_sentence, split_sentences, stem_word
@@ -117,9 +117,10 @@ def _is_covered(quantity: Quantity, text: str, held: list[Quantity], everything:
         return True
     if quantity.kind == "number" and quantity.value == 1 and quantity.text.lower() == "one":
         noun = _noun_after(quantity, text)
-        return any(re.search(rf"\b(?:an?|the|single|each|every) (?:\w+ )?{re.escape(noun[:4])}", everything, re.I) for _ in (0,) if noun)
+        return bool(noun and re.search(rf"\b(?:an?|the|single|each|every) (?:\w+ )?{re.escape(noun[:4])}", everything, re.I))
     if quantity.kind == "ordinal":
-        return quantity.text.lower() in everything.lower()
+        # "first" is an adverb as often as a number; whether it numbers another thing is judged by sentence
+        return quantity.value == 1 or any(other.kind == "number" and other.value == quantity.value for other in held)
     return quantity.kind == "per" and _says_frequency(quantity, held)
 
 
@@ -146,6 +147,7 @@ def _judge_stretch(claim: Sentence, stretch: Stretch) -> str:
         or find_context_fault(claim, evidence, stretch.next_text)
         or find_polarity_fault(claim, evidence)
         or find_direction_fault(claim, evidence)
+        or find_clause_fault(claim, evidence)
         or find_bound_fault(claim, evidence)
         or _find_number_swap(claim, evidence)
         or find_swap(claim, evidence)

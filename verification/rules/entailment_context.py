@@ -27,8 +27,8 @@ _REPORTED = re.compile(
 )
 _OUTDATED = re.compile(
     r"\b(?:no longer|previously|formerly|used to|old (?:rule|policy|version|limit|rate|procedure)|former (?:rule|policy|version)|until recently|was (?:replaced|repealed|abolished|superseded|withdrawn|cancelled)|were (?:replaced|repealed|abolished|superseded|withdrawn)"
-    r"|has been (?:replaced|repealed|abolished|superseded|withdrawn)|in the past|obsolete|outdated)\b"
-    r"|不再|原先|原来|原规定|旧规|旧版|以前是|此前|曾经|已废止|已经废止|废止|作废|已取消|已被取代|已失效|过去",
+    r"|has been (?:replaced|repealed|abolished|superseded|withdrawn)|obsolete|outdated)\b"
+    r"|不再|原先|原规定|旧规|旧版|以前是|此前|曾经|已废止|已经废止|废止|作废|已取消|已被取代|已失效",
     re.I,
 )
 _OUTDATED_NEXT = re.compile(

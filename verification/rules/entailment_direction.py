@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from verification.rules.entailment_text import stem_word
+from verification.rules.entailment_text import read_sentence, stem_word
 from verification.rules.numbers import covers_quantity, read_quantities
 from verification.rules.word_list import words
 
@@ -26,7 +26,7 @@ _ENGLISH_PAIRS = (
     ("positive positively", "negative negatively"), ("north northern", "south southern"), ("east eastern", "west western"), ("left", "right"),
     ("always", "never"), ("full-time", "part-time"), ("public", "private"), ("male man men", "female woman women"), ("son", "daughter"), ("father", "mother"),
     ("brother", "sister"), ("husband", "wife"), ("success successful succeeded", "failure unsuccessful failed"), ("high", "low"), ("best", "worst"), ("better", "worse"),
-    ("upper", "lower"), ("employer", "employee"), ("landlord", "tenant"), ("lend lender", "borrow borrower"), ("temporary", "permanent"), ("annual annually yearly", "monthly"),
+    ("upper", "lower"), ("employer", "employee"), ("landlord", "tenant"), ("lend lender", "borrow borrower"), ("temporary", "permanent"), 
 )  # fmt: skip
 _CHINESE_PAIRS = (
     ("增加 增长 提高 上升 上涨 上调 提升 扩大 升高 加快 增多", "减少 降低 下降 下跌 下调 缩小 减小 减慢 下滑 缩减"), ("以上 高于 超过 多于 大于 不低于 不少于", "以下 低于 少于 小于 不足 不超过 不高于"),
@@ -34,19 +34,31 @@ _CHINESE_PAIRS = (
     ("批准 同意 通过", "拒绝 否决 驳回"), ("优于 好于", "劣于 差于"), ("内部", "外部"), ("启用", "停用 禁用"), ("进口", "出口"), ("买入 购买", "卖出 出售"), ("最大", "最小"), ("提前", "推迟 延后 延迟"),
     ("男", "女"), ("父亲", "母亲"), ("儿子", "女儿"), ("哥哥", "姐姐"), ("胜利 获胜", "失败 落败"), ("公开", "保密"), ("长于", "短于"), ("全部", "部分"), ("东", "西"), ("南", "北"),
 )  # fmt: skip
-_BOUNDS = (
-    (
-        "AT_LEAST",
-        r"at least|no(?:t)? (?:less|fewer|earlier) than|(?:a )?minimum(?: of)?|or more|至少|最少|最低|不少于|不低于|不早于|起(?=$|[，。])|及以上|以上",
-    ),
+# Bound words before and after a quantity: 至少30天, 30天以上
+_BOUNDS_BEFORE = (
+    ("AT_LEAST", r"at least|no(?:t)? (?:less|fewer|earlier) than|(?:a )?minimum(?: of)?|至少|最少|最低|不少于|不低于|不早于"),
     (
         "AT_MOST",
-        r"at most|no(?:t)? (?:more|later) than|up to|(?:a )?maximum(?: of)?|(?:not|never) (?:to )?exceed(?:ing)?|or (?:less|fewer)|within|至多|最多|最高|不超过|不多于|不高于|不晚于|不迟于|及以下|以下|以内|之内|内",
+        r"at most|no(?:t)? (?:more|later) than|up to|(?:a )?maximum(?: of)?|(?:not|never) (?:to )?exceed(?:ing)?|within|至多|最多|最高|不超过|不多于|不高于|不晚于|不迟于",
     ),
     ("MORE", r"more than|over|above|exceed(?:s|ed|ing)?|greater than|longer than|after|超过|多于|大于|高于|逾"),
     ("LESS", r"less than|fewer than|under|below|shorter than|before|不足|少于|小于|低于|未满|不满"),
 )
-_BOUND_PATTERNS = tuple((name, re.compile(rf"(?:\b|(?<=[\u4e00-\u9fff]))(?:{pattern})(?![a-z])", re.I)) for name, pattern in _BOUNDS)
+_BOUNDS_AFTER = (
+    ("AT_LEAST", r"or more|(?:at )?minimum|及以上|以上|起(?=$|[，。])"),
+    ("AT_MOST", r"or less|or fewer|(?:at )?maximum|及以下|以下|以内|之内|内"),
+    ("MORE", r"后|之后|以后"),
+    ("LESS", r"前|之前|以前"),
+)
+
+
+def _compile_bounds(rows: tuple[tuple[str, str], ...]) -> tuple[tuple[str, re.Pattern[str]], ...]:
+    return tuple((name, re.compile(rf"(?:\b|(?<=[\u4e00-\u9fff]))(?:{pattern})(?![a-z])", re.I)) for name, pattern in rows)
+
+
+_BEFORE_PATTERNS, _AFTER_PATTERNS = _compile_bounds(_BOUNDS_BEFORE), _compile_bounds(_BOUNDS_AFTER)
+# Content words to either side of a direction word that say what it is about
+COMPANY_WORDS = 3
 _UPWARD, _DOWNWARD = frozenset({"AT_LEAST", "MORE"}), frozenset({"AT_MOST", "LESS"})
 
 
@@ -62,7 +74,7 @@ def find_direction_fault(claim: Sentence, evidence: Sentence) -> str:
     """`direction_differs` when the claim goes one way and the evidence sentence only the other, or empty."""
     ours, theirs = _all_stems(claim), _all_stems(evidence)
     for one, other in _STEM_PAIRS:
-        if _differs(bool(ours & one), bool(ours & other), bool(theirs & one), bool(theirs & other)):
+        if _differs(bool(ours & one), bool(ours & other), bool(theirs & one), bool(theirs & other)) and _share_company(claim, evidence, one | other):
             return "direction_differs"
     our_words, their_words = {token.text for token in claim.tokens}, {token.text for token in evidence.tokens}
     for one_words, other_words in _HAN_PAIRS:
@@ -70,6 +82,41 @@ def find_direction_fault(claim: Sentence, evidence: Sentence) -> str:
         if _differs(*sides[0], *sides[1]):
             return "direction_differs"
     return ""
+
+
+def find_clause_fault(claim: Sentence, evidence: Sentence) -> str:
+    """`direction_differs` when the clause of a quantity opens in the claim and closes in the evidence, though both words are in the sentence."""
+    theirs = _read_clauses(evidence)
+    for quantities, clause in _read_clauses(claim):
+        same = [other for held, other in theirs if any(covers_quantity(theirs_one, ours_one) for ours_one in quantities for theirs_one in held)]
+        if same and all(_clauses_differ(clause, other) for other in same):
+            return "direction_differs"
+    return ""
+
+
+def _clauses_differ(claim: Sentence, evidence: Sentence) -> bool:
+    ours, theirs = _all_stems(claim), _all_stems(evidence)
+    return any(_differs(bool(ours & one), bool(ours & other), bool(theirs & one), bool(theirs & other)) for one, other in _STEM_PAIRS)
+
+
+def _read_clauses(sentence: Sentence) -> list[tuple[tuple[Quantity, ...], Sentence]]:
+    parts = [read_sentence(part) for part in re.split(r"[,;，；]|\band\b", sentence.text) if part.strip()]
+    read = [(read_quantities(part.text), part) for part in parts]
+    return [(quantities, part) for quantities, part in read if quantities]
+
+
+def _share_company(claim: Sentence, evidence: Sentence, pair: frozenset[str]) -> bool:
+    """Whether the two direction words stand by a common word, so that they speak of the same thing."""
+    return bool(_read_company(claim, pair) & _read_company(evidence, pair))
+
+
+def _read_company(sentence: Sentence, pair: frozenset[str]) -> set[str]:
+    content = [token for token in sentence.tokens if token.content or token.stem in pair or token.text[0].isdigit()]
+    near: set[str] = set()
+    for place, token in enumerate(content):
+        if token.stem in pair:
+            near |= {other.stem for other in content[max(0, place - COMPANY_WORDS) : place + COMPANY_WORDS + 1]}
+    return near - pair
 
 
 def _all_stems(sentence: Sentence) -> frozenset[str]:
@@ -99,11 +146,10 @@ def read_bound(text: str, quantity: Quantity) -> str:
     before, after = text[max(0, quantity.start - 16) : quantity.start], text[quantity.end : quantity.end + 14]
     before = re.split(r"[,;，；。]|\band\b", before)[-1]
     after = re.split(r"[,;，；。.]|\b(?:and|before|after|over|within)\b", after)[0]
-    for near in (before, after):
-        for name, pattern in _BOUND_PATTERNS:
-            if pattern.search(near):
-                return name
-    return ""
+    places = [(pattern.search(before), name) for name, pattern in _BEFORE_PATTERNS] + [
+        (pattern.match(after.lstrip()), name) for name, pattern in _AFTER_PATTERNS
+    ]
+    return next((name for found, name in places if found), "")
 
 
 def find_bound_fault(claim: Sentence, evidence: Sentence) -> str:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import re
+import unicodedata
 from typing import TYPE_CHECKING
 
-from verification.rules.entailment_text import is_han, stem_word
+from verification.rules.entailment_text import is_han, read_han_names, stem_word
 from verification.rules.word_list import words
 
 if TYPE_CHECKING:
@@ -23,6 +24,14 @@ _NOT_NAMES = frozenset(
         "saturday sunday january february march april may june july august september october november december am pm q1 q2 q3 q4 usd eur gbp cny rmb kg km"
     )
 )
+_LETTERED = re.compile(r"(?<![A-Za-z])[A-Za-z]{3,} [B-HJ-Z](?![A-Za-z.'’])")
+_VERB = re.compile(r" (?:[a-z]{2,}[^s\W]s|is|was|has|will|may|must|should|can)\b")
+_COMMON_OPENER = re.compile(
+    r"(?:\w+(?:s|ing|ion|ment|ty|ance|ence|ness|age|ure|ship|al|ery|ware|ism|day)|all|every|each|no|nobody|everyone|everybody|anyone|someone|if|when|there|here|one|then|but|and|or|nothing|"
+    r"staff|leave|work|overtime|travel|income|revenue|data|mail|food|water|pay|sick|annual|overnight|remote|payroll|help|support|use|tax|rent|profit|cash|turnover|output|demand|growth|theft|health|"
+    r"management|personnel|post|email|money|time|traffic|light|power|energy|heat|sugar|salt|alcohol|tobacco|paper|trade|research|music|art|law|history|science)$",
+    re.I,
+)
 _MEASURE = re.compile(r"\d+(?:\.\d+)?(?:st|nd|rd|th|s|k|kg|g|mg|km|cm|mm|m|gb|mb|tb|kb|h|am|pm|bn|mn|ml|l|min|ms|w|kw|v|d)", re.I)
 _SYMMETRIC = frozenset(words("and or with between both & 和 与 及 跟 同 或 以及 、"))
 _PASSIVE = re.compile(r"\bby\b|被|由|受|为[^，。]{1,12}所", re.I)
@@ -33,33 +42,62 @@ def read_names(text: str) -> tuple[str, ...]:
     """Names, codes and quoted terms of a text, each once. A capital that only opens the sentence counts when more of the name follows."""
     names: dict[str, None] = dict.fromkeys(found[1].strip() for found in _QUOTED.finditer(text))
     names |= dict.fromkeys(found[0] for found in _CODE.finditer(text) if not _MEASURE.fullmatch(found[0]) and found[0].lower() not in _NOT_NAMES)
+    names |= dict.fromkeys(found[0] for found in _LETTERED.finditer(text))
     has_han = any(is_han(char) for char in text)
     for found in (_LATIN_IN_HAN if has_han else _CAPITAL).finditer(text):
         word = found[0]
         if word.lower() not in _NOT_NAMES and len(word) > 1 and not (not has_han and _opens_sentence(text, found)):
             names[word] = None
+    if has_han:
+        names |= dict.fromkeys(read_han_names(text))
     return tuple(names)
 
 
 def _opens_sentence(text: str, found: re.Match[str]) -> bool:
+    """A capital that may be there for the sentence alone. A singular without article before a verb ("Alice approves") is a name."""
     before = text[: found.start()].rstrip(" \"'“(")
     if before and before[-1] not in ".!?:;":
         return False
-    return not re.match(r"(?:[’']s)? [A-Z][a-z]", text[found.end() :])
+    after = text[found.end() :]
+    return not (re.match(r"(?:[’']s)? [A-Z][a-z]", after) or (_VERB.match(after) and not _COMMON_OPENER.match(found[0])))
 
 
 def find_missing_name(claim_text: str, evidence_text: str) -> str:
     """A name of the claim that no cited text has, or empty. An acronym is held by its spelled-out form."""
-    held = evidence_text.casefold().replace("’", "'")
-    stems = {stem_word(word) for word in re.findall(r"[A-Za-zÀ-ɏ']+", evidence_text)}
+    evidence = _fold_name(evidence_text)
+    held = _squeeze(evidence)
+    stems = {stem_word(word) for word in re.findall(r"[a-z']+", evidence)}
     for name in read_names(claim_text):
-        folded = name.casefold().replace("’", "'").removesuffix("'s")
-        if folded not in held and stem_word(folded) not in stems and not _is_spelled_out(name, evidence_text) and not _has_most_words(folded, stems):
+        folded = _fold_name(name).removesuffix("'s")
+        found = _squeeze(folded) in held or stem_word(folded) in stems or _has_all_words(folded, stems)
+        if not found and not _is_spelled_out(name, evidence_text + " " + claim_text) and not _is_derived(folded, evidence):
             return name
     return ""
 
 
-def _has_most_words(folded: str, stems: set[str]) -> bool:
+def _fold_name(text: str) -> str:
+    """Lower case without accents: Ántonia and Antonia are one name."""
+    plain = unicodedata.normalize("NFKD", text.casefold().replace("’", "'"))
+    return "".join(char for char in plain if not unicodedata.combining(char))
+
+
+def _squeeze(text: str) -> str:
+    """SHP-2 and SHP2 are one code."""
+    return re.sub(r"[\s.\-·]", "", text)
+
+
+def _is_derived(folded: str, evidence: str) -> bool:
+    """China and Chinese, Europe and European: a common beginning and the ending of a people or a language."""
+    if len(folded) < 5 or not folded.isascii():
+        return False
+    root = re.escape(folded[: max(4, len(folded) - 4)])
+    ending = re.compile(r"(?:ese|ian|ean|an|ish|ic|i)s?")
+    return any(
+        ending.search(word[len(folded) - 4 :]) or ending.search(folded[len(word) - 4 :]) for word in re.findall(rf"\b{root}[a-z]{{0,5}}\b", evidence)
+    )
+
+
+def _has_all_words(folded: str, stems: set[str]) -> bool:
     """A longer quoted term is held when all its words are there."""
     parts = re.findall(r"[a-zà-ɏ']+", folded)
     return len(parts) > 1 and all(stem_word(part) in stems for part in parts)
@@ -78,10 +116,25 @@ def find_swap(claim: Sentence, evidence: Sentence) -> str:
     if bool(_PASSIVE.search(claim.text)) != bool(_PASSIVE.search(evidence.text)):
         return ""
     theirs = set(_read_roles(evidence))
+    names = _read_name_stems(claim, evidence)
     for left, pivot, right in _read_roles(claim):
-        if (right, pivot, left) in theirs and (left, pivot, right) not in theirs:
+        if (left, pivot, right) in theirs:
+            continue
+        swapped = left != right and (right, pivot, left) in theirs
+        others = {(a, b) for a, same, b in theirs if same == pivot}
+        other_name = any(({left, a} <= names and b == right and a != left) or ({right, b} <= names and a == left and b != right) for a, b in others)
+        if swapped or other_name:
             return "roles_swapped"
     return ""
+
+
+def _read_name_stems(*sentences: Sentence) -> set[str]:
+    """Stems that are written with a capital wherever they stand in these sentences, and names of people and places in Chinese."""
+    tokens = [token for sentence in sentences for token in sentence.tokens if token.content]
+    small = {token.stem for token in tokens if not token.text[0].isupper()}
+    return {token.stem for token in tokens if token.text[0].isupper()} - small | {
+        token.stem for token in tokens if is_han(token.text) and read_han_names(token.text)
+    }
 
 
 def _read_roles(sentence: Sentence) -> Iterator[tuple[str, str, str]]:
@@ -92,7 +145,7 @@ def _read_roles(sentence: Sentence) -> Iterator[tuple[str, str, str]]:
             continue
         left = next((other.stem for other in reversed(tokens[:place]) if other.content), "")
         right = next((other.stem for other in tokens[place + 1 :] if other.content), "")
-        if left and right and left != right:
+        if left and right:
             yield left, token.stem, right
 
 

@@ -37,10 +37,11 @@ _PATTERNS: tuple[tuple[str, str, str], ...] = (
     (
         "FORBID",
         "after",
-        r"不得|不可(?!避免|或缺|抗力|思议)|不能|不允许|不准|不许|禁止|严禁|切勿|请勿|勿|不应(?:当|该)?"
+        r"不得|不可(?!避免|或缺|抗力|思议)|不能|不允许|不准|不许|切勿|请勿|勿|不应(?:当|该)?"
         r"|\b(?:may|must|can|shall|should|could|might) ?(?:not|never)\b|\b(?:cannot|can't|mustn't|shouldn't|couldn't|shan't)\b|\b(?:not|never) (?:allowed|permitted|entitled|authori[sz]ed|able) to\b"
-        r"|\b(?:forbid|forbids|prohibit|prohibits|bans?) (?:all )?|\b(?:prohibited|forbidden|banned|barred) from\b",
+        r"|\b(?:prohibited|forbidden|banned|barred) from\b",
     ),
+    ("FORBID", "wide", r"禁止|严禁|\b(?:forbids?|prohibits?|bans|do(?:es)? not (?:allow|permit|let))\b"),
     (
         "FORBID",
         "around",
@@ -54,10 +55,11 @@ _PATTERNS: tuple[tuple[str, str, str], ...] = (
         r"\b(?:must|shall|ha(?:ve|s|d) to|needs? to|(?:is|are|was|were) (?:required|obliged) to|required to)\b|必须|务必|应当|应该|(?<![供响反适对效相])应(?=[由在于按先及予向将提])|(?<!必)须(?![眉臾])|需要|需(?=[由在于按先经提向])|强制",
     ),
     ("OBLIGE", "around", rf"{_BE} {_POST}(?:required|mandatory|obligatory|compulsory|necessary)\b"),
+    ("PERMIT", "wide", r"允许|准许|\b(?:allows?|permits?|lets?)\b"),
     (
         "PERMIT",
         "after",
-        r"\b(?:may|can|could|might)\b|\b(?:allowed|permitted|entitled|authori[sz]ed|free|able) to\b|可以|允许|准许|有权|(?<![不许认])可(?=[在由于向将申使提按自随])",
+        r"\b(?:may|can|could|might)\b|\b(?:allowed|permitted|entitled|authori[sz]ed|free|able) to\b|可以|有权|(?<![不许认])可(?=[在由于向将申使提按自随])",
     ),
     ("PERMIT", "around", rf"{_BE} {_POST}(?:allowed|permitted|authori[sz]ed|acceptable)\b"),
     (
@@ -71,6 +73,7 @@ _PATTERNS: tuple[tuple[str, str, str], ...] = (
         r"\b(?:fail(?:s|ed)? to|lacks?|lacking|lacked|refus(?:e|es|ed) to|declin(?:e|es|ed) to|absence of|instead of|rather than|stopped|ceased to|unable to)\b|缺乏|拒绝|未能|无法|停止",
     ),
 )
+WIDE_HEADS = 3
 _COMPILED = tuple((name, place, re.compile(pattern, re.I)) for name, place, pattern in _PATTERNS)
 _CLAUSE_END = re.compile(
     r"[,;:，；：。、()（）—]|\b(?:but|however|although|though|whereas|while|because|and|or|which|who)\b|但|而|却|虽然|因为", re.I
@@ -110,8 +113,9 @@ def _find_heads(sentence: Sentence, text: str, found: re.Match[str], place: str)
     limit = clause_end.start() if clause_end else len(text)
     after = [token for token in sentence.tokens if token.content and found.end() <= token.start < limit]
     before = [token for token in sentence.tokens if token.content and token.end <= found.start()]
-    if place == "after" and after:
-        yield from after[:2] if len(after[0].stem) == 1 else after[:1]
+    if place != "around" and after:
+        # 禁止承包商进入: whom comes before what
+        yield from after[: WIDE_HEADS if place == "wide" else 1 + (len(after[0].stem) == 1)]
     else:
         yield from before[-1:]
         yield from after[:1] if text[found.end() : found.end() + 4].strip().startswith("to") else []

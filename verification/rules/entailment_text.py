@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
 import rjieba
 import Stemmer
 
-from verification.rules.numbers import fold_width
+from verification.rules.numbers import fold_width, read_quantities
 from verification.rules.word_list import words
 
 _STEMMER = Stemmer.Stemmer("english")
@@ -36,6 +36,8 @@ _WORD = re.compile(rf"[A-Za-zÀ-ɏ][A-Za-zÀ-ɏ0-9]*(?:[’'][A-Za-z]+)?|\d[\d.,
 _SENTENCE_END = re.compile(
     r"[。！？!?]+[”’」』\"')）]*|(?<![A-Z])(?<!\b[A-Za-z]\.[A-Za-z])\.[\"')”’]*(?=\s+[\"'“(]?[A-Z0-9\u4e00-\u9fff])|(?<=[a-z]{3}[A-Z])\.(?=\s)|\s*\n\s*"
 )
+_NAME_KINDS = frozenset({"nr", "ns", "nt", "nrt", "nrfg"})
+_PARTICLES = "向由对被给从把将和与是在于"
 _ABBREVIATION = re.compile(r"\b(?:Mr|Mrs|Ms|Dr|Prof|St|No|vs|e\.g|i\.e|cf|Fig|Inc|Ltd|Co|approx|al|Jr|Sr)$", re.I)
 
 
@@ -52,7 +54,7 @@ class Token:
 
 @dataclass(frozen=True, slots=True)
 class Sentence:
-    """A sentence with its tokens; start and end are places in the folded text it was cut from."""
+    """A folded sentence with its tokens and the stems of its content words."""
 
     text: str
     tokens: tuple[Token, ...]
@@ -87,10 +89,15 @@ def read_tokens(text: str) -> tuple[Token, ...]:
     return tuple(tokens)
 
 
+@lru_cache(maxsize=4096)
 def read_sentence(text: str) -> Sentence:
-    """One sentence with its tokens."""
+    """One sentence with its tokens. Numbers, dates and units are no content words: they are compared as quantities."""
     folded = fold_text(text)
-    tokens = read_tokens(folded)
+    spans = [(quantity.start, quantity.end) for quantity in read_quantities(folded) if quantity.kind != "ordinal"]
+    tokens = tuple(
+        replace(token, content=False) if token.content and any(start <= token.start < end for start, end in spans) else token
+        for token in read_tokens(folded)
+    )
     return Sentence(folded, tokens, frozenset(token.stem for token in tokens if token.content))
 
 
@@ -106,6 +113,13 @@ def split_sentences(text: str) -> list[str]:
         start = found.end()
     parts.append(folded[start:])
     return [part.strip() for part in parts if any(char.isalnum() for char in part)]
+
+
+@lru_cache(maxsize=65536)
+def read_han_names(text: str) -> tuple[str, ...]:
+    """People, places and organisations in a Chinese text, as the segmenter knows them; a particle that it glued on is taken off."""
+    names = (word.strip(_PARTICLES) for word, kind in rjieba.tag(text) if kind in _NAME_KINDS)
+    return tuple(dict.fromkeys(name for name in names if len(name) > 1 and is_han(name)))
 
 
 def is_han(text: str) -> bool:

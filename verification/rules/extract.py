@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from verification.rules.contract import AnswerThresholds, Embed, Passage
+    from verification.rules.extract_sentences import Unit
     from verification.rules.question import QuestionReading
 
 SHORT_ITEM_WORDS = 8  # an item this short says little without its lead-in
@@ -66,11 +67,19 @@ def _join_spans(reading: QuestionReading, best: Candidate, max_claims: int) -> l
     is_lead = best.text.endswith(_LEAD_MARKS)
     if is_lead:
         chosen += [i for i in range(index + 1, len(units)) if units[i].kind == ITEM and units[i].lead == index]
-    elif unit.kind == ITEM and unit.lead >= 0 and len(best.text.split()) <= SHORT_ITEM_WORDS and reading.lang == "en":
-        chosen.insert(0, unit.lead)
-    elif unit.kind == ROW and unit.lead >= 0 and units[unit.lead].kind == ROW:
+    elif _needs_lead(reading, best, units):
         chosen.insert(0, unit.lead)
     elif starts_with_pronoun(best.text) and index and units[index - 1].kind == unit.kind:
         chosen.insert(0, index - 1)
     kept = chosen[:max_claims] if is_lead or index in chosen[:max_claims] else [index]
     return [(units[i].start, units[i].end) for i in kept]
+
+
+def _needs_lead(reading: QuestionReading, best: Candidate, units: Sequence[Unit]) -> bool:
+    """A row without its head and a short item without its lead-in do not say what they are about."""
+    unit = best.unit
+    if unit.lead < 0:
+        return False
+    if unit.kind == ROW:
+        return units[unit.lead].kind == ROW
+    return unit.kind == ITEM and reading.lang == "en" and len(best.text.split()) <= SHORT_ITEM_WORDS

@@ -8,13 +8,15 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 import numpy as np
 
 from verification.rules.extract_sentences import CODE, HEADING, ROW, Unit, clean_markdown, split_units
-from verification.rules.lexicon import OPPOSITES, PRONOUNS_CHINESE, PRONOUNS_ENGLISH
-from verification.rules.lexicon_words import TextWords, Word, cover_of, prepare_text, read_words, stem_word
+from verification.rules.extract_contrary import rate_hint_near, rate_number_conflict, rate_opposite, rate_substituted
+from verification.rules.lexicon import PRONOUNS_CHINESE, PRONOUNS_ENGLISH
+from verification.rules.lexicon_words import TextWords, Word, cover_of, prepare_text, read_words
 from verification.rules.numbers import read_quantities
 from verification.rules.question_types import fitting_quantities, is_negated, rate_type
 
@@ -43,7 +45,11 @@ FEATURES = (
     "length",
     "is_row",
     "opposite",
-    "negation",
+    "negated_asked",
+    "negated_said",
+    "number_conflict",
+    "hint_near",
+    "substituted",
     "n_words",
     "phrases",
     "attribute",
@@ -136,33 +142,24 @@ def _pairs(reading: QuestionReading, candidate: Candidate) -> float:
     for place, word in enumerate(read_words(candidate.text)):
         places.setdefault(word.key, []).append(place)
     hits = 0
-    for first, second in zip(keys, keys[1:], strict=False):
+    for first, second in pairwise(keys):
         hits += any(abs(a - b) <= 3 for a in places.get(first, ()) for b in places.get(second, ()))
     return hits / (len(keys) - 1)
 
 
-def _type_features(reading: QuestionReading, candidate: Candidate) -> tuple[float, float]:
+def _type_features(reading: QuestionReading, candidate: Candidate) -> tuple[float, float, float]:
     fitting = fitting_quantities(reading.answer_type, read_quantities(candidate.text), reading.quantities)
     asked = frozenset(word.text.casefold() for word in reading.words)
     rate = rate_type(reading.answer_type, candidate.text, fitting, asked)
+    hint_near = rate_hint_near(reading, candidate.text, fitting)
     if not fitting:
-        return rate, 0.0
+        return rate, 0.0, hint_near
     keys = reading.word_keys
     places = [word.start for word in read_words(candidate.text) if word.key in keys]
     if not places:
-        return rate, 0.0
+        return rate, 0.0, hint_near
     gap = min(abs(place - quantity.start) for place in places for quantity in fitting)
-    return rate, 1.0 / (1.0 + gap / 20)
-
-
-def _opposite(reading: QuestionReading, text: TextWords) -> float:
-    keys = {word.key for word in reading.words}
-    for pair in OPPOSITES:
-        left, right = (stem_word(side) if side.isascii() else side for side in pair)
-        for asked, other in ((left, right), (right, left)):
-            if asked in keys and asked not in text.keys and other in text.keys:
-                return 1.0
-    return 0.0
+    return rate, 1.0 / (1.0 + gap / 20), hint_near
 
 
 def _attribute_cover(reading: QuestionReading, near: TextWords) -> float:
@@ -179,7 +176,8 @@ def score_words(reading: QuestionReading, candidates: Sequence[Candidate], weigh
             contexts[candidate.rank] = _context_values(reading, candidate.passage, weights, hard)
         cov_ctx, hard_ctx, worst_ctx, phrases = contexts[candidate.rank]
         alone, near = prepare_text(candidate.text), prepare_text(candidate.near)
-        rate, type_near = _type_features(reading, candidate)
+        rate, type_near, hint_near = _type_features(reading, candidate)
+        negated = is_negated(candidate.text, reading.lang)
         candidate.values = {
             "cov_sent": _coverage(weights, alone),
             "cov_near": _coverage(weights, near),
@@ -194,8 +192,12 @@ def score_words(reading: QuestionReading, candidates: Sequence[Candidate], weigh
             "rank": 1.0 / (1 + candidate.rank),
             "length": min(len(read_words(candidate.text)), 60) / 60,
             "is_row": float(candidate.unit.kind == ROW),
-            "opposite": _opposite(reading, near),
-            "negation": float(is_negated(candidate.text, reading.lang) != reading.is_negated),
+            "opposite": rate_opposite(reading, near),
+            "negated_asked": float(reading.is_negated and not negated),
+            "negated_said": float(negated and not reading.is_negated),
+            "number_conflict": rate_number_conflict(reading, candidate.near),
+            "hint_near": hint_near,
+            "substituted": rate_substituted(reading, candidate.text, near),
             "n_words": min(len(reading.words), 16) / 16,
             "phrases": phrases,
             "attribute": _attribute_cover(reading, near),
@@ -227,7 +229,7 @@ def score_vectors(reading: QuestionReading, candidates: Sequence[Candidate], emb
     if not candidates:
         return
     question = embed([reading.text], "query")[0]
-    rows = np.asarray(embed([_embedded_text(candidate) for candidate in candidates], "passage"))
+    rows = np.asarray(embed([embedded_text(candidate) for candidate in candidates], "passage"))
     cosines = [float(value) for value in rows @ question]
     best_cos = max(cosines)
     best_cover = max(candidate.values["cov_sent"] for candidate in candidates)
@@ -241,7 +243,7 @@ def score_vectors(reading: QuestionReading, candidates: Sequence[Candidate], emb
         }
 
 
-def _embedded_text(candidate: Candidate) -> str:
+def embedded_text(candidate: Candidate) -> str:
     lead = candidate.passage.heading_path[-1] if candidate.passage.heading_path else ""
     return f"{lead}: {candidate.text}" if lead else candidate.text
 

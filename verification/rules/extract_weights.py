@@ -20,7 +20,8 @@ LINEAR: dict[str, dict[str, float]] = {
         "cos_gap": -15.0,
         "rank": 0.8,
         "opposite": -1.0,
-        "negation": -0.5,
+        "negated_asked": -0.5,
+        "negated_said": -0.5,
         "missing": -2.0,
     },
 }

@@ -18,10 +18,9 @@ if TYPE_CHECKING:
 
 FACT_CONFIDENCE_NAME = "fact_key_match"
 # Words that ask for a value without naming what is asked: they never count as an attribute.
-ASKING_WORDS = frozenset(
-    """value number figure amount total exact current currently now today data record information info detail details give show list tell say find look
-    数值 数据 数字 具体 目前 现在 当前 今天 今年 信息 资料 情况 值 总共 一共 多少 查 查询 显示 列出 请 给出 说明""".split()
-)
+_ASKING = """value number figure amount total exact current currently now today data record information info detail details give show list tell say find look
+    数值 数据 数字 具体 目前 现在 当前 今天 今年 信息 资料 情况 值 总共 一共 多少 查 查询 显示 列出 请 给出 说明"""
+ASKING_WORDS = frozenset(_ASKING.split())
 _YEARISH = re.compile(r"(?:fy|财年)?\s*(?:19|20)\d{2}|(?:19|20)\d{2}\s*(?:年|财年)?|q[1-4]|第?[一二三四1-4]季度", re.I)
 
 

@@ -2,23 +2,24 @@
 
 from __future__ import annotations
 
+
+def _set(words: str) -> frozenset[str]:
+    return frozenset(words.split())
+
+
 # Function words: they say nothing of what a question is about.
-ENGLISH_STOP = frozenset(
-    """a an the and or but if then than so as of in on at to for from by with about into onto over under up down out off is are was were be been being am
+ENGLISH_STOP = _set("""a an the and or but if then than so as of in on at to for from by with about into onto over under up down out off is are was were be been being am
     do does did doing done has have had having will would shall should can could may might must this that these those there here it its they them their theirs he
     him his she her hers we us our ours you your yours i me my mine one ones some any also just very too own same such s t d ll ve re m who whom whose which what when
     where why how whether while during before after between through above below again further once each both own per via upon within without not no nor only
-    get got gets getting make made makes let us please many much long often far old kind type sort name called known use used using else ever""".split()
-)
+    get got gets getting make made makes let us please many much long often far old kind type sort name called known use used using else ever""")
 # Kept as content although short or frequent: they change what is asked.
-ENGLISH_KEPT = frozenset("before after without within not no only during between above below under over first last".split())
-CHINESE_STOP = frozenset(
-    """的 了 在 是 和 与 及 或 而 但 就 都 也 还 很 被 把 让 给 从 到 对 为 以 于 由 向 将 会 能 可以 可 要 应 应该 需要 需 有 没有 吗 呢 吧 啊 呀 嘛 么 之 其 所 此 这 那 这个 那个
+ENGLISH_KEPT = _set("before after without within not no only during between above below under over first last")
+CHINESE_STOP = _set("""的 了 在 是 和 与 及 或 而 但 就 都 也 还 很 被 把 让 给 从 到 对 为 以 于 由 向 将 会 能 可以 可 要 应 应该 需要 需 有 没有 吗 呢 吧 啊 呀 嘛 么 之 其 所 此 这 那 这个 那个
     这些 那些 它 他 她 他们 她们 它们 我 我们 你 你们 您 自己 什么 哪 哪个 哪些 哪里 哪儿 哪位 哪种 哪 谁 何 何时 何地 怎么 怎样 怎么样 如何 为什么 为何 多少 几 几个 多 多久 多长 多大
     是否 是不是 能否 能不能 可不可以 有没有 一个 一种 一些 个 种 位 名 次 请 请问 一下 帮 告诉 想 知道 时候 做 进行 以及 等 上 下 中 里 内 后 前 时 者 不 只 最 更 又 再 则 即 若 如果
-    因 因为 所以 而且 并 并且 叫 叫做 称为 关于 根据 属于 称 使 使用 主要 哪一 哪一年 哪年 年 月 日""".split()
-)
-CHINESE_KEPT = frozenset("不 只 最 前 后 内 没有".split())
+    因 因为 所以 而且 并 并且 叫 叫做 称为 关于 根据 属于 称 使 使用 主要 哪一 哪一年 哪年 年 月 日""")
+CHINESE_KEPT = _set("不 只 最 前 后 内 没有")
 
 # Politeness and framing: removed before anything is read. Longest first.
 POLITE_ENGLISH = (
@@ -39,8 +40,8 @@ POLITE_CHINESE = (
     r"[，, ]*(?:谢谢|多谢|感谢)(?:您|你|了|啦)?(?=[。！!？? ]*$)",
 )
 
-NEGATIONS_ENGLISH = frozenset(
-    "not no never none nobody nothing neither nor cannot without isn't aren't wasn't weren't don't doesn't didn't can't won't shouldn't mustn't".split()
+NEGATIONS_ENGLISH = _set(
+    "not no never none nobody nothing neither nor cannot without isn't aren't wasn't weren't don't doesn't didn't can't won't shouldn't mustn't"
 )
 NEGATION_CHINESE = r"不(?!同|断|仅|只是|久|过|管|论|少于|低于|超过)|没有?|未(?!来)|无(?!论|限)|勿|禁止|非(?!常)|别(?!人|的)"
 
@@ -169,9 +170,7 @@ OPPOSITES = (
     ("公开", "私有"),
 )
 
-ABBREVIATIONS = frozenset(
-    """mr mrs ms dr prof st sr jr vs etc e.g i.e cf al inc ltd co corp no nos vol pp fig figs eq dept est approx ca gen col lt sgt capt gov sen rep rev hon ph.d m.d b.a u.s u.k
-    u.n a.m p.m jan feb mar apr jun jul aug sep sept oct nov dec mt ft art sec ch ed eds op""".split()
-)
-PRONOUNS_ENGLISH = frozenset("it this that these those they he she him her them its their his such".split())
+ABBREVIATIONS = _set("""mr mrs ms dr prof st sr jr vs etc e.g i.e cf al inc ltd co corp no nos vol pp fig figs eq dept est approx ca gen col lt sgt capt gov sen rep rev hon ph.d m.d b.a u.s u.k
+    u.n a.m p.m jan feb mar apr jun jul aug sep sept oct nov dec mt ft art sec ch ed eds op""")
+PRONOUNS_ENGLISH = _set("it this that these those they he she him her them its their his such")
 PRONOUNS_CHINESE = ("它", "他", "她", "其", "该", "此", "这", "那", "本")

@@ -135,7 +135,7 @@ READERS: tuple[Reader, ...] = (
     (_P(rf"\b(?P<word>{'|'.join(_PER_WORDS)})\b", re.I), _read_per),
     (_P(rf"第 ?(?P<han>\d+|{HAN})"), _read_ordinal),
     (_P(rf"{_NUM}[ -]?{_UNIT_EN}", re.I), _read_measure),
-    (_P(rf"{_NUM} ?{_UNIT_ZH}"), _read_measure),
+    (_P(rf"(?<![哪某任同])(?<!哪一){_NUM} ?{_UNIT_ZH}"), _read_measure),
     (_P(rf"\b(?P<word>{'|'.join(ORDINALS)})\b|(?<![\d.,A-Za-z])(?P<digits>\d+)(?:st|nd|rd|th)\b", re.I), _read_ordinal),
     (_P(r"\b(?:once|twice|thrice)\b", re.I), _read_times),
     (_P(rf"{_NOT_BEFORE_ONE}\bone(?= (?!(?:{_PRONOUN_TAIL})\b)[a-z]{{3}})", re.I), _read_one),

@@ -73,11 +73,11 @@ def covers_quantity(held: Quantity, asked: Quantity) -> bool:
         return held.value == asked.value
     if same_quantity(held, asked):
         return True
-    if held.kind != "date" or asked.kind not in {"date", "number"}:
+    if asked.kind not in {"date", "number"} or not (held.kind == "date" or _may_be_year(held)):
         return False
-    have = date_parts(held)
+    have = date_parts(held) if held.kind == "date" else {"y": int(held.value)}
     if asked.kind == "number":
-        return have.get("y") == asked.value
+        return asked.unit == "" and have.get("y") == asked.value
     year = have.get("y")
     if year is not None:
         have |= {"decade": year // 10, "century": (year + 99) // 100}
@@ -86,6 +86,10 @@ def covers_quantity(held: Quantity, asked: Quantity) -> bool:
     if "m" in have:
         have.setdefault("q", (have["m"] + 2) // 3)
     return all(have.get(name) == value for name, value in date_parts(asked).items())
+
+
+def _may_be_year(quantity: Quantity) -> bool:
+    return quantity.kind == "number" and 1000 <= quantity.value < 2200 and quantity.value == int(quantity.value)
 
 
 def _same_time(a: Quantity, b: Quantity) -> bool:

@@ -85,10 +85,7 @@ def split_questions(text: str, lang: str) -> tuple[str, ...]:
 
 def find_subject(text: str, lang: str) -> tuple[str, str]:
     """(subject, attribute) by the form of the question; empty strings where the form does not tell."""
-    if lang == "zh":
-        found = _OF_ZH.search(text)
-    else:
-        found = _OF_EN.search(text) or _HAVE_EN.search(text)
+    found = _OF_ZH.search(text) if lang == "zh" else _OF_EN.search(text) or _HAVE_EN.search(text)
     if not found:
         return "", ""
     return found["subject"].strip(" ?？。"), found["attribute"].strip(" ?？。")

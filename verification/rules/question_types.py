@@ -30,6 +30,7 @@ ANSWER_TYPES = (
     "contact",
     "other",
 )
+QUANTITY_TYPES = frozenset({"number", "percent", "money", "duration", "date", "time"})
 _I = re.compile
 _TIME_NOUN = r"(?:seconds?|minutes?|hours?|(?:business |working |calendar )?days?|weeks?|months?|quarters?|years?)"
 _ENGLISH: tuple[tuple[str, re.Pattern[str]], ...] = (
@@ -196,20 +197,22 @@ def fitting_quantities(answer_type: str, quantities: Iterable[Quantity], asked: 
 
 def rate_type(answer_type: str, text: str, fitting: Iterable[Quantity], question_words: frozenset[str]) -> float:
     """1: an answer of this kind is in the text; 0.5: could be; 0: it is not; 0.7 where the kind cannot be told."""
-    if answer_type in {"number", "percent", "money", "duration", "date", "time"}:
+    if answer_type in QUANTITY_TYPES:
         if any(True for _ in fitting):
             return 1.0
         return 0.5 if answer_type == "date" and _WHEN_WORDS.search(text) else 0.0
     if answer_type == "contact":
         return 1.0 if _CONTACT.search(text) else 0.0
-    if answer_type == "person":
-        return _rate_person(text, question_words)
-    if answer_type == "place":
-        names = [name for name in _CAPITAL.findall(text) if name.casefold() not in question_words]
-        return 1.0 if names and _PLACE.search(text) else 0.6 if _PLACE.search(text) else 0.2
     if answer_type == "reason":
         return 1.0 if _REASON.search(text) else 0.3
-    return 0.7
+    if answer_type not in {"person", "place"}:
+        return 0.7
+    return (_rate_person if answer_type == "person" else _rate_place)(text, question_words)
+
+
+def _rate_place(text: str, question_words: frozenset[str]) -> float:
+    names = [name for name in _CAPITAL.findall(text) if name.casefold() not in question_words]
+    return 1.0 if names and _PLACE.search(text) else 0.6 if _PLACE.search(text) else 0.2
 
 
 def _rate_person(text: str, question_words: frozenset[str]) -> float:

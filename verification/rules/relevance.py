@@ -10,7 +10,7 @@ from verification.rules.extract import rank_sentences
 from verification.rules.extract_features import context_of
 from verification.rules.lexicon_words import cover_of, prepare_text, read_words
 from verification.rules.numbers import covers_quantity, read_quantities
-from verification.rules.question_types import fitting_quantities, rate_type
+from verification.rules.question_types import QUANTITY_TYPES, fitting_quantities, rate_type
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from verification.rules.question import QuestionReading
 
 LAYER = "Q"
-QUANTITY_TYPES = frozenset({"number", "percent", "money", "duration", "date", "time", "contact"})
+MEASURED_TYPES = QUANTITY_TYPES | {"contact"}
 # A policy may move these through AnswerThresholds.extra; the defaults are from the development halves of the shared sets.
 DEFAULTS = {"min_subject_cover": 0.5, "min_attribute_cover": 0.3, "min_type_rate": 0.2}
 _UNIT_ASKED = re.compile(
@@ -81,7 +81,7 @@ def _cited_passages(claims: Sequence[Claim], passages: Sequence[Passage]) -> lis
 
 
 def _type_differs(reading: QuestionReading, said: str, least: float) -> bool:
-    if reading.answer_type not in QUANTITY_TYPES:
+    if reading.answer_type not in MEASURED_TYPES:
         return False
     fitting = fitting_quantities(reading.answer_type, read_quantities(said), reading.quantities)
     return rate_type(reading.answer_type, said, fitting, frozenset()) < least
@@ -120,7 +120,7 @@ def _subject_missing(reading: QuestionReading, wide: str, least: float) -> bool:
 
 def _attribute_missing(reading: QuestionReading, wide: str, least: float) -> bool:
     """What is asked of the subject is named nowhere in the cited passage. Kinds that need no naming (a date, a number) are left to the type."""
-    if reading.answer_type in QUANTITY_TYPES | {"yes_no", "reason", "manner", "person", "place"}:
+    if reading.answer_type in MEASURED_TYPES | {"yes_no", "reason", "manner", "person", "place"}:
         return False
     words = read_words(reading.attribute)
     text = prepare_text(wide)

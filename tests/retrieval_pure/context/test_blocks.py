@@ -4,7 +4,9 @@ from dataclasses import asdict, replace
 
 import pytest
 
+from rag4c.kernel.canonical import digest_of
 from rag4c.kernel.errors import Invalid
+from retrieval.context import parts
 from retrieval.context.blocks import ContextBlock, Priorities, block_of, block_record_of, record_of, required_block, required_record_of
 from retrieval.context.parts import required_blocks
 
@@ -100,3 +102,8 @@ def test_required_block_id_changes_with_wording_and_version():
     ids = {required_block("work_mode", text, version=version, priority=1).block_id for text in ("a", "b") for version in ("v1", "v2")}
     assert len(ids) == 4
     assert block("x").source_ids == ("chunk-x",)
+
+
+def test_SYS_E10_wording_changes_only_with_a_new_version():
+    wording = [value for name, value in sorted(vars(parts).items()) if name.isupper() and name != "PARTS_VERSION" and isinstance(value, str)]
+    assert (parts.PARTS_VERSION, digest_of(wording)) == ("context_v1", "2507a524b3fb6d60091fdc0b9748f58ac2da15604fee2eeff185392957619dce")

@@ -3,7 +3,7 @@ from __future__ import annotations
 import math
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from rag4c.kernel.errors import Invalid
@@ -76,5 +76,7 @@ def test_min_max_refuses_scores_that_are_no_numbers():
 
 
 @given(st.dictionaries(st.sampled_from("abcd"), st.floats(allow_nan=False, allow_infinity=False), min_size=1))
+@example({"a": 0.0, "b": 5e-324})
+@example({"a": -1.7e308, "b": 1.7e308})
 def test_min_max_stays_between_nothing_and_one(scores):
     assert all(0.0 <= one.score <= 1.0 for one in fuse_min_max({"dense": scores}))

@@ -91,7 +91,7 @@ def set_in(path, value):
         (("candidates", 1, "unsafe_reason"), "", "drops."),
         (("candidates", 2, "scores"), {"dense_cosine": 0.9}, "drops."),
         (("validations", "chunk-stale", "live"), True, "drops."),
-        (("candidates", 0, "permission", "principals"), [EVERYONE], "routing.router"),
+        (("permissions", 0, "principals"), [EVERYONE], "routing.router"),
         (("policy", "budget", "limit"), 12_000, "drops."),
         (("policy", "top_k"), 30, "drops."),
         (("grant", "clearance"), 0, "grant.sha256"),
@@ -186,7 +186,14 @@ def test_other_format_is_refused():
 
 
 @pytest.mark.parametrize(
-    "change", [lambda body: body.pop("grant"), set_in(("grant", "tenant"), "x"), set_in(("candidates", 0), {}), set_in(("validations",), 3)]
+    "change",
+    [
+        lambda body: body.pop("grant"),
+        set_in(("grant", "tenant"), "x"),
+        set_in(("candidates", 0), {}),
+        set_in(("candidates", 0, "permission"), 99),
+        set_in(("validations",), 3),
+    ],
 )
 def test_unreadable_inputs_are_refused(change):
     with pytest.raises(Invalid, match="manifest_malformed"):

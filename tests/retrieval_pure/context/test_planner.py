@@ -63,6 +63,13 @@ def test_presentation_order_is_its_own_order():
     assert [one.block_id for one in plan.decisions] == ["rules", "a", "b"]
 
 
+def test_equal_priorities_go_in_the_order_handed_in():
+    facts = [block(name, 2, position=at, kind="fact", priority=85) for at, name in enumerate("zyx")]
+    plan = plan_blocks(list(reversed(facts)), Budget(limit=4))
+    assert [one.block_id for one in plan.included] == ["z", "y"]
+    assert plan.decisions[-1].block_id == "x"
+
+
 def test_negative_plan_forces_nothing_in():
     plan = plan_blocks([RULES], Budget())
     assert (plan.included, plan.used) == ((RULES,), 0)

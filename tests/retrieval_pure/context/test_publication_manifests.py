@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from hashlib import sha256
 
 import pytest
 from hypothesis import given
@@ -140,6 +141,17 @@ def test_publishing_10_changes_of_10_000_writes_at_most_10_buckets():
     assert sum(len(items) for items in written.values()) < 1_000
     assert before.root != after.root
     assert sum(left != right for left, right in zip(before.buckets, after.buckets, strict=True)) == len(written)
+
+
+def test_leaves_and_nodes_are_hashed_apart():
+    one = f'{{"content_sha256":"{sha256_hex("doc-a 1")}","doc":"doc-a","rev":"doc-a-rev1"}}'.encode()
+    leaf = sha256(b"\x00" + one).digest()
+    tree = build_tree([item("doc-a")])
+    assert tree.buckets[bucket_of("doc-a")] == leaf.hex()
+    twin = next(f"doc-{at}" for at in range(10_000) if bucket_of(f"doc-{at}") == bucket_of("doc-a"))
+    pair = sorted([item("doc-a"), item(twin)])
+    leaves = [bytes.fromhex(build_tree([each]).buckets[bucket_of("doc-a")]) for each in pair]
+    assert build_tree(pair).buckets[bucket_of("doc-a")] == sha256(b"\x01" + leaves[0] + leaves[1]).hexdigest()
 
 
 def test_unchanged_items_share_every_bucket():

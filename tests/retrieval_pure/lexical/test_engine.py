@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from rag4c.kernel.errors import Invalid
+from retrieval.lexical import engine
 from retrieval.lexical.backend import ViewBackend
 from tests.retrieval_pure.lexical.corpora import (
     EVERY_TERM_DENSE,
@@ -28,6 +29,12 @@ def search(index, visible, query, k=10):
     return index.search(query, index.make_mask(np.asarray(visible, np.bool_)), k)
 
 
+@pytest.fixture
+def early_stop(monkeypatch):
+    """Small corpora go the way of large ones: frequent terms are left out as soon as bounds allow."""
+    monkeypatch.setattr(engine, "_SMALL_CHUNKS", 0)
+
+
 @given(parts=st.lists(CHUNKS, max_size=3), query=QUERY, k=st.integers(1, 8), layout=st.sampled_from(LAYOUTS), data=st.data())
 @settings(deadline=None, max_examples=300)
 def test_search_equals_brute_force_under_any_mask(parts, query, k, layout, data):
@@ -39,7 +46,7 @@ def test_search_equals_brute_force_under_any_mask(parts, query, k, layout, data)
 
 @pytest.mark.parametrize("layout", LAYOUTS)
 @pytest.mark.parametrize("share", [1.0, 0.5, 0.05])
-def test_search_equals_brute_force_where_frequent_terms_are_left_out(layout, share):
+def test_search_equals_brute_force_where_frequent_terms_are_left_out(layout, share, early_stop):
     for seed in range(6):
         chunks = draw_chunks(seed, 1500)
         visible = np.random.default_rng(seed).random(len(chunks)) < share
@@ -49,7 +56,7 @@ def test_search_equals_brute_force_where_frequent_terms_are_left_out(layout, sha
                 assert_best(search(index, visible, query, k), score_by_hand(chunks, visible, query), k)
 
 
-def test_dense_terms_of_the_default_layout_equal_brute_force():
+def test_dense_terms_of_the_default_layout_equal_brute_force(early_stop):
     chunks = draw_chunks(3, 6000, mean_length=6)
     index, visible = index_chunks([chunks]), np.arange(6000) % 3 > 0
     for query in (["w50", "w0", "w1"], ["w0", "w1", "w2"]):
@@ -57,13 +64,26 @@ def test_dense_terms_of_the_default_layout_equal_brute_force():
 
 
 @pytest.mark.parametrize("layout", LAYOUTS)
-def test_hidden_chunks_change_no_bit_of_the_hits(layout):
+def test_a_short_chunk_with_only_the_frequent_term_is_not_left_out(layout, early_stop):
+    rare, frequent, short = ["rare"] + ["x"] * 164, ["frequent"] + ["x"] * 49, ["frequent"]
+    chunks = [rare] * 150 + [frequent] * 690 + [["x"] * 50] * 1150 + [short] * 10
+    hits = search(index_chunks([chunks], layout), [True] * 2000, ["rare", "frequent"], 5)
+    assert [hit.ordinal for hit in hits] == [1990, 1991, 1992, 1993, 1994]
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_hidden_chunks_change_no_bit_of_the_hits(layout, early_stop):
     for seed in range(8):
-        chunks = draw_chunks(seed, 900)
-        visible = np.random.default_rng(seed + 100).random(900) < 0.3
+        rng = np.random.default_rng(seed)
+        visible = rng.random(900) < 0.3
         kept = np.flatnonzero(visible)
-        masked, alone = index_chunks([chunks], layout), index_chunks([[chunks[no] for no in kept]], layout)
-        for query in (["w20", "w0", "w1"], ["w45", "w7", "w0", "w2", "w2"]):
+        shown = draw_chunks(seed, len(kept))
+        # What is rare among the visible is frequent among the hidden, so that terms come in another order of cost.
+        chunks = [[f"w{59 - int(word[1:])}" for word in chunk] for chunk in draw_chunks(seed + 50, 900)]
+        for no, chunk in zip(kept, shown, strict=True):
+            chunks[no] = chunk
+        masked, alone = index_chunks([chunks], layout), index_chunks([shown], layout)
+        for query in (["w20", "w0", "w1"], [f"w{no}" for no in (0, 1, 2, 2, 5, 9, 14, 22, 31)]):
             expected = [(hit.score, int(kept[hit.ordinal])) for hit in search(alone, np.ones(len(kept)), query, 50)]
             assert [(hit.score, hit.ordinal) for hit in search(masked, visible, query, 50)] == expected
 
@@ -82,6 +102,12 @@ def test_tf_above_a_byte_is_exact(layout, tf):
     chunks = [chunk for part in parts for chunk in part]
     for query in (["a"], ["a", "b"]):
         assert_best(search(index_chunks(parts, layout), [True] * 5, query), score_by_hand(chunks, [True] * 5, query), 10)
+
+
+@pytest.mark.parametrize("layout", LAYOUTS)
+def test_tf_above_a_byte_decides_who_is_best(layout):
+    chunks = [["a"] * 255 + ["b"] * 45, ["a"] * 70_000]
+    assert [hit.ordinal for hit in search(index_chunks([chunks], layout), [True, True], ["a"], 1)] == [1]
 
 
 def test_ties_come_by_ordinal():

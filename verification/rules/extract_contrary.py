@@ -1,0 +1,98 @@
+"""Signs that a sentence speaks of something else than the question, although it shares its words."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from verification.rules.lexicon import OPPOSITES
+from verification.rules.lexicon_words import TextWords, Word, cover_of, is_stop, read_words, stem_word
+from verification.rules.numbers import Quantity, covers_quantity, read_quantities
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from verification.rules.question import QuestionReading
+
+_PREFIXES = ("un", "in", "im", "ir", "il", "non", "dis", "不", "非", "无", "未")
+_HINT_REACH_CHARS = 25
+
+
+def rate_number_conflict(reading: QuestionReading, near: str) -> float:
+    """1: a number, date or ordinal of the question is missing and another of its kind stands there; 0.5: it is just missing."""
+    held = read_quantities(near)
+    worst = 0.0
+    for asked in reading.quantities:
+        if asked.kind == "per" or any(covers_quantity(have, asked) or covers_quantity(asked, have) for have in held):
+            continue
+        worst = max(worst, 1.0 if any(_same_kind(have, asked) for have in held) else 0.5)
+    return worst
+
+
+def _same_kind(a: Quantity, b: Quantity) -> bool:
+    return a.kind == b.kind and (a.kind != "date" or bool(set(a.unit) & set(b.unit)))
+
+
+def rate_opposite(reading: QuestionReading, text: TextWords) -> float:
+    """1 when the question says one side of a pair and the sentence only the other, or a word stands there with a negating prefix."""
+    keys = reading.word_keys
+    for left, right in OPPOSITE_KEYS:
+        if (left in keys and left not in text.keys and right in text.keys) or (right in keys and right not in text.keys and left in text.keys):
+            return 1.0
+    return float(any(_is_turned(word, text) for word in reading.words))
+
+
+def _is_turned(word: Word, text: TextWords) -> bool:
+    """ "necessary" asked and only "unnecessary" said, or the other way round."""
+    lower = word.text.casefold()
+    if word.is_number or len(lower) < 2 or word.key in text.keys:
+        return False
+    for prefix in _PREFIXES:
+        if not lower.isascii():
+            continue
+        if lower.startswith(prefix) and len(lower) > len(prefix) + 3 and stem_word(lower[len(prefix) :].lstrip("-")) in text.keys:
+            return True
+        if len(lower) > 3 and stem_word(prefix + lower) in text.keys:
+            return True
+    return False
+
+
+def rate_hint_near(reading: QuestionReading, text: str, fitting: Sequence[Quantity]) -> float:
+    """For "how many X": 1 when a number stands beside X, 0.5 when X is there without one or nothing is counted, 0 when X is not there."""
+    hints = [stem_word(hint.casefold()) if hint.isascii() else hint for hint in reading.unit_hints if not (hint.isascii() and is_stop(hint))]
+    if not hints or not fitting:
+        return 0.5
+    if any(hint in quantity.text for hint in hints for quantity in fitting if not hint.isascii()):
+        return 1.0
+    places = [word.start for word in read_words(text) if word.key in hints]
+    if not places:
+        return 0.0
+    return 1.0 if any(0 <= place - quantity.end <= _HINT_REACH_CHARS for place in places for quantity in fitting) else 0.4
+
+
+def rate_substituted(reading: QuestionReading, text: str, prepared: TextWords) -> float:
+    """Share of the question's words in whose place, beside a neighbour they share, the sentence has another word."""
+    words = reading.words
+    if not words:
+        return 0.0
+    said = read_words(text)
+    places: dict[str, list[int]] = {}
+    for place, word in enumerate(said):
+        places.setdefault(word.key, []).append(place)
+    count = sum(cover_of(word, prepared) < 0.5 and _has_other_in_place(words, index, said, places) for index, word in enumerate(words))
+    return count / len(words)
+
+
+def _has_other_in_place(words: Sequence[Word], index: int, said: Sequence[Word], places: dict[str, list[int]]) -> bool:
+    asked = {word.key for word in words}
+    for step in (-1, 1):
+        beside = index + step
+        if not 0 <= beside < len(words):
+            continue
+        for place in places.get(words[beside].key, ()):
+            other = place - step
+            if 0 <= other < len(said) and said[other].key not in asked:
+                return True
+    return False
+
+
+OPPOSITE_KEYS = tuple((stem_word(a) if a.isascii() else a, stem_word(b) if b.isascii() else b) for a, b in OPPOSITES)
