@@ -120,7 +120,7 @@ def _sticks(before: str, after: str) -> bool:
 
 def _plain(media_type: str, kind: str, part: str) -> str:
     if media_type == "text/markdown" and kind != "code":
-        from documents.parsing.markdown_inline import plain_source  # noqa: PLC0415 - the library loads only where Markdown is split
+        from documents.parsing.markdown_inline import plain_source
 
         return plain_source(part, {})
     return to_search_text(part)

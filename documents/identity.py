@@ -157,7 +157,9 @@ def _shown(path: Path, root: Path) -> str:
 
 
 def _code_of(error: OSError) -> str:
-    return {errno.EACCES: "permission_denied", errno.EPERM: "permission_denied", errno.ENAMETOOLONG: "name_too_long"}.get(error.errno or 0, "unreadable")
+    return {errno.EACCES: "permission_denied", errno.EPERM: "permission_denied", errno.ENAMETOOLONG: "name_too_long"}.get(
+        error.errno or 0, "unreadable"
+    )
 
 
 def _mark_twins(entries: list[FolderEntry]) -> tuple[FolderEntry, ...]:

@@ -6,9 +6,13 @@ import json
 import re
 from dataclasses import dataclass
 from decimal import Decimal
+from typing import TYPE_CHECKING
 
 from documents.parsing.lines import LineIndex
 from rag4c.kernel.errors import Invalid
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 _PLAIN = re.compile(r'[^,="># \t\r\n\u2028\u2029\x00-\x1f]+')
 _PART = re.compile(r'(?P<key>[a-z]+)=(?P<value>"(?:[^"\\]|\\.)*"(?:#\d+)?|[^,]*)(?:,|$)')
@@ -62,7 +66,28 @@ class Locator:
 
 _INT_FIELDS = ("page", "slide", "shape", "notes", "note", "comment", "footer", "table")
 _NAME_FIELDS = ("sheet", "header", "row", "col")
-_ORDER = ("part", "lines", "header", "page", "sheet", "cell", "range", "slide", "shape", "notes", "note", "comment", "footer", "bbox", "table", "row", "col", "p", "ptr", "ocr")
+_ORDER = (
+    "part",
+    "lines",
+    "header",
+    "page",
+    "sheet",
+    "cell",
+    "range",
+    "slide",
+    "shape",
+    "notes",
+    "note",
+    "comment",
+    "footer",
+    "bbox",
+    "table",
+    "row",
+    "col",
+    "p",
+    "ptr",
+    "ocr",
+)
 # The field that a locator starts with names its kind and what may follow it.
 _FOLLOWERS = {
     "lines": {"table", "row", "col"},
@@ -88,20 +113,24 @@ def print_locator(locator: Locator) -> str:
 
 
 def _print_field(locator: Locator, key: str) -> str:
-    if key == "lines":
-        return "" if locator.first_line is None else line_range(locator.first_line, locator.last_line or locator.first_line)
-    if key == "p":
-        return "p=" + "-".join(map(str, locator.paragraphs)) if locator.paragraphs else ""
-    if key == "part":
-        return "part=" + ".".join(map(str, locator.part)) if locator.part else ""
-    if key == "bbox":
-        return "bbox=" + ":".join(format(number, "f") for number in locator.bbox) if locator.bbox else ""
-    if key == "ptr":
-        return "" if locator.pointer is None else f"ptr={locator.pointer}"
-    if key == "ocr":
-        return "ocr=1" if locator.is_ocr else ""
+    if key in _PRINTERS:
+        return _PRINTERS[key](locator)
     value = getattr(locator, key)
     return "" if value is None or value == "" else f"{key}={value}"
+
+
+def _print_lines(locator: Locator) -> str:
+    return "" if locator.first_line is None else line_range(locator.first_line, locator.last_line or locator.first_line)
+
+
+_PRINTERS: dict[str, Callable[[Locator], str]] = {
+    "lines": _print_lines,
+    "p": lambda locator: "p=" + "-".join(map(str, locator.paragraphs)) if locator.paragraphs else "",
+    "part": lambda locator: "part=" + ".".join(map(str, locator.part)) if locator.part else "",
+    "bbox": lambda locator: "bbox=" + ":".join(format(number, "f") for number in locator.bbox) if locator.bbox else "",
+    "ptr": lambda locator: "" if locator.pointer is None else f"ptr={locator.pointer}",
+    "ocr": lambda locator: "ocr=1" if locator.is_ocr else "",
+}
 
 
 def line_range(first: int, last: int) -> str:

@@ -20,7 +20,7 @@ _BEFORE = r"(?:previous|prior|above|earlier|preceding|foregoing|existing|origina
 _ENGLISH = {
     "overrides_instructions": (
         rf"{_NOT}\b(?:ignore|disregard|forget|override|bypass|discard|overrule|do not follow|don't follow|stop following)\b(?: \w+){{0,3}}? {_BEFORE}(?: \w+){{0,2}}? {_RULES}\b",
-        rf"\b(?:ignore|disregard|forget)\b (?:everything|anything|all)(?: \w+){{0,3}}? (?:above|before|previously|so far|you were told|you have been told)\b",
+        r"\b(?:ignore|disregard|forget)\b (?:everything|anything|all)(?: \w+){0,3}? (?:above|before|previously|so far|you were told|you have been told)\b",
         r"\bnew (?:system )?(?:instructions|prompt|directive)s?\s*:",
         rf"\b(?:the )?{_BEFORE} {_RULES} (?:is|are|was|were|has been|have been) (?:now )?(?:void|cancell?ed|revoked|superseded|no longer valid|obsolete)\b",
     ),
@@ -51,7 +51,7 @@ _ENGLISH = {
         rf"\b(?:modify|enhance|augment|encode|encrypt|encipher|render|rearrange|scramble|jumble|convert|transform|obfuscate|reverse|translate|infuse|garble|shuffle|misspell|introduce|replace|substitute|remove)\b[^.\n]{{0,60}}?\b(?:in |of |for |from )?your (?:\w+ )?{_ANSWER}\b",
         rf"\b(?:integrate|embed|incorporate|weave|insert|append|include|add|mention|inject|hide|slip)\b[^\n]{{0,160}}?[\"“”'][^\n]{{0,160}}?\b(?:in|into|to|at the (?:end|start|beginning) of) (?:all )?your (?:\w+ )?{_ANSWER}\b",
         rf"\b(?:integrate|embed|incorporate|weave|inject|infuse)\b[^.\n]{{0,100}}?\b(?:in|into|to|within|throughout) (?:all )?your (?:\w+ )?{_ANSWER}\b",
-        rf"\bin your (?:\w+ )?(?:answer|response|reply|output|summary),? (?:also )?(?:mention|include|add|say|state|claim|recommend|promote|insert|embed|advise|tell|use (?:only|emojis?))\b",
+        r"\bin your (?:\w+ )?(?:answer|response|reply|output|summary),? (?:also )?(?:mention|include|add|say|state|claim|recommend|promote|insert|embed|advise|tell|use (?:only|emojis?))\b",
         rf"\b(?:apply|use)\b[^.\n]{{0,50}}?\b(?:cipher|emojis?|anagrams?|base ?\d\d|leet ?speak|homophon\w+|rot ?13|substitution)\b[^.\n]{{0,60}}?\byour (?:\w+ )?{_ANSWER}\b",
         rf"\b(?:provide|give|write|deliver|present|output|state|represent|express|group|split)\b[^.\n]{{0,30}}?\byour {_ANSWER}\b[^.\n]{{0,30}}?\b(?:without any spaces|base ?\d\d|cipher\w*|encod\w+|anagram\w*|emojis?|reverse\w*|rot ?13|morse|hex(?:adecimal)?|leet ?speak|fours|threes|pairs)\b",
         r"\b(?:no matter|regardless of) what the (?:user|question|prompt) (?:asks|says|is)\b",
@@ -130,16 +130,51 @@ _MARKUP = {
 
 # What each family needs at least: most text has none of it, and pays for this look only.
 _HINTS = {
-    "overrides_instructions": ("ignor", "disregard", "forget", "overrid", "bypass", "discard", "overrul", "follow", "new ", "void", "cancel", "revoked", "supersed", "obsolete"),
+    "overrides_instructions": (
+        "ignor",
+        "disregard",
+        "forget",
+        "overrid",
+        "bypass",
+        "discard",
+        "overrul",
+        "follow",
+        "new ",
+        "void",
+        "cancel",
+        "revoked",
+        "supersed",
+        "obsolete",
+    ),
     "assigns_role": ("you are", "you're", "you will be", "you must be", "from now on", "act as", "behave as", "respond as", "pretend", "roleplay as"),
     "asks_for_prompt": ("system", "prompt", "instructions", "developer"),
-    "addresses_model": ("ai ", " ai", "ai:", "ai,", "a.i", "llm", "gpt", "claude", "gemini", "copilot", "language model", "chat bot", "chatbot", "virtual ", "digital ", "artificial intell"),
+    "addresses_model": (
+        "ai ",
+        " ai",
+        "ai:",
+        "ai,",
+        "a.i",
+        "llm",
+        "gpt",
+        "claude",
+        "gemini",
+        "copilot",
+        "language model",
+        "chat bot",
+        "chatbot",
+        "virtual ",
+        "digital ",
+        "artificial intell",
+    ),
     "conceals": ("do not ", "don't ", "never ", "must not ", "without "),
     "steers_answer": ("your ", "the user", "user asks", "what the ", "answer ", "respond ", "reply "),
     "chat_markup": ("<", "[", "##", "begin ", "end "),
     "wrapped_request": ("<!--", "important", "attention", "urgent", "note:", "note :", "note!"),
 }
-_HINTS_CHINESE = tuple("指令 提示 规则 设定 命令 限制 约束 作废 你 模型 ai 智能 助手 机器人 用户 回答 答案 答复 回复 输出 引用 编造 捏造 伪造 身份 丢弃 系统 注释 不管 无论".split())
+_HINTS_CHINESE = (
+    *("指令", "提示", "规则", "设定", "命令", "限制", "约束", "作废", "你", "模型", "ai", "智能", "助手", "机器人", "用户"),
+    *("回答", "答案", "答复", "回复", "输出", "引用", "编造", "捏造", "伪造", "身份", "丢弃", "系统", "注释", "不管", "无论"),
+)
 
 
 def _compile(families: dict[str, tuple[str, ...]]) -> tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...]:
@@ -147,7 +182,8 @@ def _compile(families: dict[str, tuple[str, ...]]) -> tuple[tuple[str, tuple[str
     return tuple((reason, _HINTS_CHINESE if families is _CHINESE else _HINTS[reason], re.compile(rules)) for reason, rules in joined)
 
 
-_RULES, _CHINESE_RULES = _compile(_MARKUP) + _compile(_ENGLISH), _compile(_CHINESE)
+_COMPILED, _COMPILED_CHINESE = _compile(_MARKUP) + _compile(_ENGLISH), _compile(_CHINESE)
+_COMPILED_OVERRIDE = tuple(family for family in _COMPILED if family[0] == "overrides_instructions")  # read across lines as well
 _HAN = re.compile("[\u4e00-\u9fff]")
 _SOFT_BREAK = re.compile(r"(?<![.!?:;>\n])\n(?=[a-z])")
 # Cyrillic and Greek letters that pass for Latin ones, read as such in words that mix the scripts.
@@ -168,8 +204,8 @@ def unsafe_reason(text: str) -> str:
         if _LOOKALIKE.search(plain):
             plain = plain.translate(_TO_LATIN)
     plain = _SOFT_BREAK.sub(" ", _SPACES.sub(" ", plain)).casefold()
-    reason = _first(_RULES, plain)
-    return reason if reason or is_ascii or not _HAN.search(plain) else _first(_CHINESE_RULES, plain)
+    reason = _first(_COMPILED, plain) or ("\n" in plain and _first(_COMPILED_OVERRIDE, plain.replace("\n", " "))) or ""
+    return reason if reason or is_ascii or not _HAN.search(plain) else _first(_COMPILED_CHINESE, plain)
 
 
 def _first(rules: tuple[tuple[str, tuple[str, ...], re.Pattern[str]], ...], text: str) -> str:

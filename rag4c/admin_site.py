@@ -1,5 +1,92 @@
-from unfold.sites import UnfoldAdminSite
+"""The admin site: for actors with more than a member's permissions, without a password form, beginning with what needs attention."""
+
+from __future__ import annotations
+
+import copy
+from typing import TYPE_CHECKING, Any
+
+from django.contrib.auth import logout
+from django.http import HttpResponse, QueryDict
+from django.shortcuts import redirect
+from django.urls import reverse
+from django.utils.http import urlencode
+from django.utils.translation import gettext_lazy as _
+
+from rag4c.scope.admin import is_staff_actor
+from rag4c.scope.admin_parts import PANELS, TILES
+from rag4c.scope.views import find_actor, scoped_view
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from django.contrib.admin import AdminSite as UnfoldAdminSite
+    from django.http import HttpRequest, HttpResponseBase
+
+    from rag4c.scope.admin_parts import Panel, Tile
+else:  # unfold has no types
+    from unfold.sites import UnfoldAdminSite
 
 
 class TenantAdminSite(UnfoldAdminSite):
-    pass
+    index_template = "admin/scoped/index.html"
+    index_title = _("Needs attention")
+
+    def admin_view(self, view: Callable[..., HttpResponseBase], cacheable: bool = False) -> Any:  # noqa: FBT001, FBT002  # Django's signature
+        return super().admin_view(view if getattr(view, "opens_own_scopes", False) else scoped_view(view), cacheable)
+
+    def has_permission(self, request: HttpRequest) -> bool:
+        return is_staff_actor(request)
+
+    def login(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        """The form is /t/<slug>/login/; a stranger comes back after it, a member stays on the start page."""
+        wanted = request.GET.get("next", "")
+        return redirect(f"/?{urlencode({'next': wanted})}" if wanted and find_actor(request) is None else "/")
+
+    def logout(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        if request.method == "POST":
+            logout(request)
+        return redirect("/")
+
+    def password_change(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        return redirect(reverse("admin:index"))
+
+    def password_change_done(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        return redirect(reverse("admin:index"))
+
+    def search(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        """Off: unfold keeps results by user for five minutes, past a change of grants."""
+        return HttpResponse()
+
+    def index(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
+        tiles = [shown for tile in TILES if (shown := self._show_tile(request, tile))]
+        panels = [shown for panel in PANELS if (shown := self._show_panel(request, panel))]
+        return super().index(request, {"tiles": tiles, "panels": panels, **(extra_context or {})})
+
+    def _show_tile(self, request: HttpRequest, tile: Tile) -> dict[str, Any] | None:
+        lists = self._list_of(request, tile.target, tile.params)
+        if lists is None:
+            return None
+        count, (changes, url) = lists[0].result_count, lists
+        return {"title": tile.title, "count": count, "is_capped": changes.paginator.count >= 10_000, "is_alarm": tile.is_alarm and count > 0, "url": url}
+
+    def _show_panel(self, request: HttpRequest, panel: Panel) -> dict[str, Any] | None:
+        lists = self._list_of(request, panel.target, panel.params)
+        if lists is None:
+            return None
+        changes, url = lists
+        opts = changes.model_admin.opts
+        rows = [
+            (changes.model_admin.headline(row), reverse(f"admin:{opts.app_label}_{opts.model_name}_change", args=[row.pk]))
+            for row in changes.queryset[: panel.rows]
+        ]
+        return {"title": panel.title, "rows": rows, "url": url, "empty_text": changes.model_admin.empty_text} if rows else None
+
+    def _list_of(self, request: HttpRequest, label: str, params: str) -> tuple[Any, str] | None:
+        """The very list that a number links to, so that both say the same."""
+        admin = next((admin for model, admin in self._registry.items() if model._meta.label == label), None)
+        if admin is None or not admin.has_view_permission(request):
+            return None
+        as_list = copy.copy(request)
+        as_list.GET = QueryDict(params)  # type: ignore[assignment]
+        address = reverse(f"admin:{admin.opts.app_label}_{admin.opts.model_name}_changelist")
+        return admin.get_changelist_instance(as_list), f"{address}?{params}" if params else address

@@ -4,10 +4,13 @@ from __future__ import annotations
 from django.db import connection
 
 from approvals.api import PolicyGate
+from rag4c.ledger import handlers
 from rag4c.kernel import failpoints
 from rag4c.scope import gate
+from retrieval import api as retrieval
 
 
 def connect() -> None:
     gate.install(PolicyGate())
+    handlers.subscribe("revision.split", "retrieval.index", retrieval.index_job)
     failpoints.on_dropconn(connection.close)

@@ -7,6 +7,7 @@ from documents.api.heads import (
     is_job_open,
     list_chunk_ids,
     list_heads,
+    list_live,
     list_unfinished,
     lock_document,
     read_index_texts,
@@ -14,27 +15,29 @@ from documents.api.heads import (
 )
 from documents.api.ingest import ChunkToEmbed, chunks_of_job, finish_indexing
 from documents.api.jobs import Claim, count_jobs, keep_lease, retry_job
-from documents.api.policies import fact_mapping_in_force
+from documents.api.places import locate_spans, places_covering
+from documents.api.policies import field_synonyms
 from documents.api.reading import (
     DocumentText,
     EvidenceText,
     FactValue,
+    Lineage,
     PlaceCheck,
     check_places,
-    places_covering,
     read_document_text,
     read_evidence,
     read_facts_of,
+    read_lineage,
 )
-from documents.api.status import DocumentInfo, SourceInfo, list_documents, list_failures, list_sources
+from documents.api.status import DocumentInfo, SourceInfo, find_document_id, list_documents, list_failures, list_sources
 from documents.api.steps import run_step
 from documents.api.sync import Refusal, SyncReport, sync_source
 
 __all__ = [
-    "BaseInfo", "ChunkToEmbed", "Claim", "DocumentInfo", "DocumentText", "EvidenceText", "FactValue", "HeadItem", "Heads", "IndexText", "PlaceCheck",
+    "BaseInfo", "ChunkToEmbed", "Claim", "DocumentInfo", "DocumentText", "EvidenceText", "FactValue", "HeadItem", "Heads", "IndexText", "Lineage", "PlaceCheck",
     "Refusal", "SourceInfo", "SyncReport", "check_permission", "check_places", "chunks_of_job", "count_jobs", "create_folder_source",
-    "create_knowledge_base", "fact_mapping_in_force", "find_knowledge_base", "find_source", "finish_indexing", "is_job_open", "keep_lease",
-    "list_chunk_ids", "list_documents", "list_failures", "list_heads", "list_knowledge_bases", "list_sources", "list_unfinished", "lock_document",
-    "places_covering", "read_document_text", "read_evidence", "read_facts_of", "read_index_texts", "require_knowledge_base", "retry_job", "run_step",
+    "create_knowledge_base", "field_synonyms", "find_document_id", "find_knowledge_base", "find_source", "finish_indexing", "is_job_open", "keep_lease",
+    "list_chunk_ids", "list_documents", "list_failures", "list_heads", "list_knowledge_bases", "list_live", "list_sources", "list_unfinished", "locate_spans", "lock_document",
+    "places_covering", "read_document_text", "read_evidence", "read_facts_of", "read_index_texts", "read_lineage", "require_knowledge_base", "retry_job", "run_step",
     "sync_source",
 ]

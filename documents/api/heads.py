@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from rag4c.kernel.grant import Grant
 
-__all__ = ["HeadItem", "Heads", "IndexText", "is_job_open", "list_chunk_ids", "list_heads", "list_unfinished", "lock_document", "read_index_texts",
+__all__ = ["HeadItem", "Heads", "IndexText", "is_job_open", "list_chunk_ids", "list_heads", "list_live", "list_unfinished", "lock_document", "read_index_texts",
            "require_knowledge_base"]
 
 
@@ -89,6 +89,11 @@ def lock_document(document_id: uuid.UUID) -> Document:
     if document is None:
         raise Absent("document", "There is nothing here for you.")
     return document
+
+
+def list_live(document_ids: Collection[uuid.UUID]) -> set[uuid.UUID]:
+    """Those of the documents that are not deleted. Inside a scope."""
+    return set(Document.objects.filter(pk__in=document_ids, state="live").values_list("pk", flat=True))
 
 
 def read_index_texts(*, grant: Grant, chunk_ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, IndexText]:

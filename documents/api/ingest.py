@@ -17,7 +17,7 @@ from documents.identity import chunk_version_ids
 from documents.models import ChunkVersion, Document, Element, Fact, ParseAttempt, Revision, RevisionChunk
 from documents.parsing.contract import ElementDraft, Extract
 from documents.parsing.pool import ParserPool
-from documents.records import EXTRACTOR_VERSION, read_facts
+from documents.records import read_facts
 from rag4c.kernel.errors import Permanent, Transient
 from rag4c.kernel.failpoints import fp
 from rag4c.kernel.grant import system_actor
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["ChunkToEmbed", "chunks_of_job", "finish_indexing", "parse_revision", "split_revision"]
 BATCH: Final = 500
+EXTRACTOR_VERSION: Final = "records-1"
 MAX_VALUE: Final = Decimal(10) ** 30  # what the column holds
 
 
@@ -271,7 +272,7 @@ def finish_indexing(claim: Claim, *, embedded: int, read_back: int) -> None:
             raise Transient("count_mismatch", "The index holds another number of chunks than the revision.", {"expected": expected, "found": read_back})
         move_on(claim, "completed", chunks_embedded=embedded)
         revision = Revision.objects.get(pk=claim.revision_id)
-        document = Document.objects.select_for_update().select_related("head").get(pk=revision.document_id)
+        document = Document.objects.select_for_update(of=("self",)).select_related("head").get(pk=revision.document_id)
         if document.head is None or document.head.number < revision.number:
             Document.objects.filter(pk=document.pk).update(head=revision)
         ledger.record(actor, "revision.completed", subject=("revision", revision.pk), data={"chunks": expected, "embedded": embedded})

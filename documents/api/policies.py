@@ -6,12 +6,15 @@ from typing import TYPE_CHECKING
 from documents.chunking import ChunkSettings
 from documents.models import FactMapping as FactMappingRow
 from documents.models import IngestPolicy
-from documents.records import FactMapping
+from documents.records import FactMapping, normalize_key
+from rag4c.scope.manager import scope
 
 if TYPE_CHECKING:
     import uuid
 
-__all__ = ["chunk_settings_of", "fact_mapping_in_force", "ingest_policy_in_force"]
+    from rag4c.kernel.grant import Grant
+
+__all__ = ["chunk_settings_of", "fact_mapping_in_force", "field_synonyms", "ingest_policy_in_force"]
 
 
 def ingest_policy_in_force(tenant_id: uuid.UUID) -> IngestPolicy:
@@ -28,6 +31,14 @@ def chunk_settings_of(policy: IngestPolicy) -> ChunkSettings:
         max_chars_cjk=policy.max_chars_cjk,
         table_rows=policy.table_rows,
     )
+
+
+def field_synonyms(grant: Grant) -> tuple[str, dict[str, tuple[str, ...]]]:
+    """The mapping's version, and for each normalised name in a group of synonyms the other names of the group."""
+    with scope(grant):
+        mapping = fact_mapping_in_force()
+    groups = {normalize_key(group[0]): group[1:] for group in mapping.synonyms if group}
+    return mapping.version, groups
 
 
 def fact_mapping_in_force() -> FactMapping:

@@ -1,7 +1,6 @@
 """Reading what was stored: evidence texts, whole documents, facts, and the check of a place against the original bytes."""
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,7 +18,8 @@ if TYPE_CHECKING:
 
     from rag4c.kernel.grant import Grant
 
-__all__ = ["DocumentText", "EvidenceText", "FactValue", "PlaceCheck", "check_places", "read_document_text", "read_evidence", "read_facts_of"]
+__all__ = ["DocumentText", "EvidenceText", "FactValue", "Lineage", "PlaceCheck", "check_places", "read_document_text", "read_evidence", "read_facts_of",
+           "read_lineage"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +176,7 @@ def read_document_text(*, grant: Grant, revision_id: uuid.UUID) -> DocumentText:
 
 
 def read_facts_of(*, grant: Grant, revision_ids: Collection[uuid.UUID]) -> list[FactValue]:
-    """Facts of these revisions that need no review, in document order. The caller hands in permitted revisions only."""
+    """Facts of these revisions that need no review and may be answered, in document order. The caller hands in permitted revisions only."""
     with scope(grant):
         rows = Fact.objects.filter(revision_id__in=revision_ids, review_reason="").select_related("document").order_by("document__path", "span_start")
         return [
@@ -201,20 +201,56 @@ def read_facts_of(*, grant: Grant, revision_ids: Collection[uuid.UUID]) -> list[
         ]
 
 
-def places_covering(*, grant: Grant, spans: Sequence[tuple[uuid.UUID, int, int]], settings_digest: str = "") -> list[RevisionChunk | None]:
-    """For (revision, start, end): the revision chunk that covers the span's start, or None."""
-    by_revision: dict[uuid.UUID, list[RevisionChunk]] = defaultdict(list)
-    with scope(grant):
-        for row in RevisionChunk.objects.filter(revision_id__in={span[0] for span in spans}).order_by("span_start"):
-            if not settings_digest or row.settings_digest == settings_digest:
-                by_revision[row.revision_id].append(row)
-    return [next((row for row in by_revision[revision] if row.span_start <= start < row.span_end), None) for revision, start, _ in spans]
+@dataclass(frozen=True, slots=True)
+class Lineage:
+    """Everything that a place comes from, for the lifeline; no field may be missing (principle 2)."""
+
+    place_id: uuid.UUID
+    locator: str
+    chunk_id: uuid.UUID
+    chunk_sha256: str
+    revision_number: int
+    document_sha256: str
+    added_by: str
+    added_at: str
+    parser: str
+    parser_version: str
+    media_type: str
+    text_sha256: str
+    document_id: uuid.UUID
+    path: str
+    source_key: str
+    freshness: str
+    knowledge_base: str
 
 
-def find_visible_document(*, grant: Grant, document_id: uuid.UUID) -> Document:
-    """Raises: Absent("document")."""
+def read_lineage(*, grant: Grant, place_ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, Lineage]:
+    """place -> its lineage. The caller has permitted the places already."""
     with scope(grant):
-        document = Document.objects.filter(pk=document_id).first()
-    if document is None:
-        raise Absent("document", "There is nothing here for you.")
-    return document
+        rows = RevisionChunk.objects.filter(pk__in=place_ids).select_related(
+            "parse", "chunk_version", "revision__document__source", "revision__document__knowledge_base"
+        )
+        return {row.pk: _lineage_of(row) for row in rows}
+
+
+def _lineage_of(row: RevisionChunk) -> Lineage:
+    revision, document = row.revision, row.revision.document
+    return Lineage(
+        place_id=row.pk,
+        locator=row.locator,
+        chunk_id=row.chunk_version_id,
+        chunk_sha256=row.chunk_version.content_sha256,
+        revision_number=revision.number,
+        document_sha256=revision.content_sha256,
+        added_by=revision.added_by,
+        added_at=revision.created_at.isoformat(timespec="seconds"),
+        parser=row.parse.parser,
+        parser_version=row.parse.parser_version,
+        media_type=row.parse.media_type,
+        text_sha256=row.parse.text_sha256,
+        document_id=document.pk,
+        path=document.path,
+        source_key=document.source.key,
+        freshness=document.source.freshness,
+        knowledge_base=document.knowledge_base.slug,
+    )

@@ -10,12 +10,13 @@ from django.db.models import OuterRef, Subquery
 
 from documents.api.bases import check_permission
 from documents.models import DataSource, Document, IngestJob, RefusedFile, SyncRun
+from rag4c.kernel.errors import Absent
 from rag4c.scope.manager import scope
 
 if TYPE_CHECKING:
     from rag4c.kernel.grant import Actor
 
-__all__ = ["DocumentInfo", "SourceInfo", "list_documents", "list_failures", "list_sources"]
+__all__ = ["DocumentInfo", "SourceInfo", "find_document_id", "list_documents", "list_failures", "list_sources"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +67,16 @@ def list_documents(*, actor: Actor, knowledge_base_id: uuid.UUID | None = None, 
             DocumentInfo(row.pk, row.path, row.knowledge_base.slug, row.state, row.job_state or "", row.code or "", row.sentence or "", row.created_at)
             for row in annotated[:limit]
         ]
+
+
+def find_document_id(*, actor: Actor, knowledge_base_id: uuid.UUID, path: str) -> uuid.UUID:
+    """The document of a path, for those who manage knowledge. Raises: Denied("not_allowed"), Absent("document")."""
+    check_permission(actor, "document.list")
+    with scope(actor.grant):
+        key = Document.objects.filter(knowledge_base_id=knowledge_base_id, path=path).values_list("pk", flat=True).first()
+    if key is None:
+        raise Absent("document", "There is no such document.")
+    return key
 
 
 def list_sources(*, actor: Actor) -> list[SourceInfo]:

@@ -8,7 +8,13 @@ from dataclasses import dataclass
 
 from documents.parsing.contract import ParseRefused
 
-_BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF32_LE, "utf-32-le"), (codecs.BOM_UTF32_BE, "utf-32-be"), (codecs.BOM_UTF16_LE, "utf-16-le"), (codecs.BOM_UTF16_BE, "utf-16-be"))
+_BOMS = (
+    (codecs.BOM_UTF8, "utf-8"),
+    (codecs.BOM_UTF32_LE, "utf-32-le"),
+    (codecs.BOM_UTF32_BE, "utf-32-be"),
+    (codecs.BOM_UTF16_LE, "utf-16-le"),
+    (codecs.BOM_UTF16_BE, "utf-16-be"),
+)
 _SAMPLE_BYTES = 65_536
 _BROKEN = re.compile("[\x00\ud800-\udfff]")
 _HAN = re.compile("[\u3000-\u303f\u3400-\u9fff\uff00-\uffef]")
@@ -49,7 +55,7 @@ def _decode_damaged(data: bytes) -> Decoded:
     except UnicodeDecodeError:
         pass
     text = _try(data, "gb18030")
-    if text is not None and _is_mostly_han(text):
+    if text is not None and _is_mostly_han(text, data):
         return _repair(text, "gb18030")
     lenient = data.decode("utf-8", "replace")
     bad = lenient.count("\ufffd")
@@ -67,9 +73,11 @@ def _try(data: bytes, encoding: str) -> str | None:
         return None
 
 
-def _is_mostly_han(text: str) -> bool:
+def _is_mostly_han(text: str, data: bytes) -> bool:
+    """Common Chinese characters take two high bytes; an accented letter and the ASCII letter behind it take one."""
     high = [char for char in text if char > "\x7f"]
-    return bool(high) and len(_HAN.findall(text)) >= 0.7 * len(high)
+    high_bytes = sum(1 for byte in data if byte > 0x7F)
+    return bool(high) and len(_HAN.findall(text)) >= 0.7 * len(high) and high_bytes >= 1.6 * len(high)
 
 
 def _guess_utf16(data: bytes) -> str:

@@ -10,7 +10,6 @@ from documents.parsing.invisible import has_invisible, hidden_runs, invisible_fl
 from documents.parsing.lines import LineIndex
 
 
-
 @dataclass(frozen=True, slots=True)
 class Traits:
     """What an element has besides its span."""

@@ -21,13 +21,65 @@ if TYPE_CHECKING:
     from lxml.etree import _Element
 
 _BLOCKS = frozenset(
-    "address article aside blockquote body button caption center dd details dialog dir div dl dt fieldset figcaption figure footer form h1 h2 h3 h4 h5 h6 "
-    "header hr legend li main menu ol optgroup option p pre search section select summary table tbody td tfoot th thead tr ul".split()
+    [
+        "address",
+        "article",
+        "aside",
+        "blockquote",
+        "body",
+        "button",
+        "caption",
+        "center",
+        "dd",
+        "details",
+        "dialog",
+        "dir",
+        "div",
+        "dl",
+        "dt",
+        "fieldset",
+        "figcaption",
+        "figure",
+        "footer",
+        "form",
+        "h1",
+        "h2",
+        "h3",
+        "h4",
+        "h5",
+        "h6",
+        "header",
+        "hr",
+        "legend",
+        "li",
+        "main",
+        "menu",
+        "ol",
+        "optgroup",
+        "option",
+        "p",
+        "pre",
+        "search",
+        "section",
+        "select",
+        "summary",
+        "table",
+        "tbody",
+        "td",
+        "tfoot",
+        "th",
+        "thead",
+        "tr",
+        "ul",
+    ]
 )
 _HEADINGS = {f"h{level}": level for level in range(1, 7)}
 _KINDS = {"li": "list_item", "dt": "list_item", "dd": "list_item", "pre": "code", "figcaption": "caption", "caption": "caption"}
 _FLAGS = {"dt": ("definition_term",), "dd": ("definition",)}
 _SPACE = re.compile(r"[ \t\r\n\f]+")
+
+
+_PAGE = Colours()
 
 
 @dataclass(slots=True)
@@ -47,7 +99,7 @@ class _Block:
 class _Place:
     """What reaches an element from around it."""
 
-    colours: Colours = Colours()
+    colours: Colours = _PAGE
     keeps_space: bool = False
     in_blockquote: bool = False
 
@@ -77,14 +129,12 @@ class HtmlWalk:
         self._flush()
         return "".join(self._texts), tuple(self._elements)
 
-    # Walking
-
     def _visit(self, element: _Element, place: _Place) -> None:
         if not isinstance(element.tag, str):
             self._note_comment(element)
             return
         tag = element.tag
-        self._line = element.sourceline or self._line
+        self._line = _line_of(element, self._line)
         style = self._style_of(element, tag)
         place = replace(place, colours=inherit_colours(style, place.colours)) if style else place
         if tag in DROPPED:
@@ -113,7 +163,9 @@ class HtmlWalk:
         if tag == "li":
             self._items.append(None)
         self._block = _Block(_KINDS.get(tag, "heading" if tag in _HEADINGS else "paragraph"), _FLAGS.get(tag, ()), _HEADINGS.get(tag))
-        self._visit_children(element, replace(place, keeps_space=place.keeps_space or tag == "pre", in_blockquote=place.in_blockquote or tag == "blockquote"))
+        self._visit_children(
+            element, replace(place, keeps_space=place.keeps_space or tag == "pre", in_blockquote=place.in_blockquote or tag == "blockquote")
+        )
         self._flush(in_blockquote=place.in_blockquote or tag == "blockquote")
         if tag == "li":
             self._items.pop()
@@ -148,19 +200,15 @@ class HtmlWalk:
         block.parts.append(text if place.keeps_space else _SPACE.sub(" ", text))
         self._line += text.count("\n")
 
-    # What is not seen
-
     def _note_comment(self, element: _Element) -> None:
         text = (element.text or "").strip()
-        if element.tag is etree.Comment and text:
-            self._block.later.append(("comment", text, "comments", element.sourceline or self._line))
+        if isinstance(element, etree._Comment) and text:
+            self._block.later.append(("comment", text, "comments", _line_of(element, self._line)))
 
     def _keep_unseen(self, element: _Element, flag: str) -> None:
         text = " ".join(" ".join(_texts_of(element)).split())
         if text:
             self._block.later.append(("raw", text, flag, self._line))
-
-    # Tables
 
     def _visit_table(self, table: _Element, place: _Place) -> None:
         self._table_no += 1
@@ -185,7 +233,7 @@ class HtmlWalk:
         """The cells of one row, and its lines. What is not seen in it is left in the block."""
         self._block = _Block()
         style = self._style_of(tr, "tr")
-        self._line = tr.sourceline or self._line
+        self._line = _line_of(tr, self._line)
         if is_unseen(tr, "tr", style, place.colours):
             self._keep_unseen(tr, "hidden_text")
             return [], (self._line, self._line)
@@ -209,7 +257,7 @@ class HtmlWalk:
 
     def _visit_cell(self, element: _Element, place: _Place) -> None:
         """Blocks inside a cell are parted by spaces, not by elements."""
-        self._line = element.sourceline or self._line
+        self._line = _line_of(element, self._line)
         style = self._style_of(element, str(element.tag))
         colours = inherit_colours(style, place.colours)
         if element.tag in DROPPED:
@@ -244,8 +292,6 @@ class HtmlWalk:
             search_text = to_search_text(" | ".join(row.labels))
             draft = _Draft("table_row", COLUMN_SEPARATOR.join(row.texts), search_text, locator, flags, table_no=self._table_no)
             self._append(replace(draft, row_path=name.label if name else "", col_path=COLUMN_SEPARATOR.join(paths)))
-
-    # Writing
 
     def _flush(self, *, in_blockquote: bool = False) -> None:
         block, self._block = self._block, _Block()
@@ -314,6 +360,11 @@ class _Draft:
     col_path: str = ""
     hidden: bool = False
     parent_seq: int | None = None
+
+
+def _line_of(element: _Element, otherwise: int) -> int:
+    line = element.sourceline
+    return line if isinstance(line, int) else otherwise
 
 
 def _tidy(text: str, *, keeps_space: bool) -> str:

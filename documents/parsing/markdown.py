@@ -17,7 +17,7 @@ from documents.parsing.contract import COLUMN_SEPARATOR, Parsed, ParseLimits
 from documents.parsing.decoding import check_lines, decode_text
 from documents.parsing.drafts import DraftWriter, Reading, Traits
 from documents.parsing.invisible import to_search_text
-from documents.parsing.markdown_inline import HIDDEN_OPEN, closing_tag, find_holes, open_depth, plain_html, plain_inline, plain_source
+from documents.parsing.markdown_inline import HIDDEN_OPEN, closing_tag, find_holes, open_depth, plain_html, plain_inline, plain_source, read_inline
 from documents.parsing.tables import number_labels
 
 if TYPE_CHECKING:
@@ -206,7 +206,7 @@ def _add_hidden_leaf(walk: _Walk, start: int, end: int, *, is_open: bool = False
 def _add_table(walk: _Walk) -> None:
     rows, walk.rows = walk.rows, []
     walk.table_no += 1
-    texts = [[plain_inline(cell, walk.env) for cell in row.cells] for row in rows]
+    texts = [[read_inline(cell, walk.env) for cell in row.cells] for row in rows]
     columns = next((texts[i] for i, row in enumerate(rows) if row.is_header), [])
     labels = iter(number_labels([text[0] if text else "" for row, text in zip(rows, texts, strict=True) if not row.is_header]))
     for row, text in zip(rows, texts, strict=True):

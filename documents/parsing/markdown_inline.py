@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from markdown_it import MarkdownIt
 
 from documents.parsing.drafts import Hole
-from documents.parsing.invisible import to_search_text
+from documents.parsing.invisible import strip_invisible, to_search_text
 
 if TYPE_CHECKING:
     from collections.abc import MutableMapping
@@ -36,11 +36,21 @@ _INLINE = MarkdownIt("commonmark").enable("strikethrough")
 
 
 def plain_inline(content: str, env: MutableMapping[str, Any]) -> str:
-    """`content` of one block as it reads: marks, link targets and tags are gone, code and alternative text stay."""
-    if not _MARKUP.search(content):
-        return to_search_text(content)
-    tokens = _INLINE.parseInline(content, env)
-    return to_search_text("".join(_read(token) for token in tokens[0].children or ()))
+    """`content` of one block as search text: marks, link targets and tags are gone, code and alternative text stay."""
+    return to_search_text(read_inline(content, env))
+
+
+def read_inline(content: str, env: MutableMapping[str, Any]) -> str:
+    """The same with the glyphs of the source, on one line: for labels and values that are shown."""
+    if _MARKUP.search(content):
+        tokens = _INLINE.parseInline(content, env)
+        content = "".join(_read(token) for token in tokens[0].children or ())
+    return " ".join(strip_invisible(content).split())
+
+
+def read_source(source: str, env: MutableMapping[str, Any]) -> str:
+    """read_inline for source lines that still have their quote and list marks."""
+    return read_inline(_LINE_PREFIX.sub("", source), env)
 
 
 def _read(token: Token) -> str:

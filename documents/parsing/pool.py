@@ -118,8 +118,8 @@ class _Child:
         if self._process.stdin is None or self._process.stdout is None:
             raise _ChildFailedError("parser_crashed")
         self._in, self._out = self._process.stdin.fileno(), self._process.stdout.fileno()
-        os.set_blocking(self._in, False)  # noqa: FBT003 - the signature of os
-        os.set_blocking(self._out, False)  # noqa: FBT003 - the signature of os
+        os.set_blocking(self._in, False)
+        os.set_blocking(self._out, False)
 
     def is_alive(self) -> bool:
         return self._process.poll() is None

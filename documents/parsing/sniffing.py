@@ -24,7 +24,37 @@ _TEXT_NAMES = {
     "mail": ("eml",),
 }
 _BY_NAME = {name: kind for kind, names in _TEXT_NAMES.items() for name in names}
-_BINARY_NAMES = frozenset("pdf docx xlsx pptx docm xlsm pptm doc xls ppt rtf odt ods odp epub zip png jpg jpeg gif tif tiff bmp webp msg mht mhtml".split())
+_BINARY_NAMES = frozenset(
+    [
+        "pdf",
+        "docx",
+        "xlsx",
+        "pptx",
+        "docm",
+        "xlsm",
+        "pptm",
+        "doc",
+        "xls",
+        "ppt",
+        "rtf",
+        "odt",
+        "ods",
+        "odp",
+        "epub",
+        "zip",
+        "png",
+        "jpg",
+        "jpeg",
+        "gif",
+        "tif",
+        "tiff",
+        "bmp",
+        "webp",
+        "msg",
+        "mht",
+        "mhtml",
+    ]
+)
 _MACRO_NAMES = frozenset({"docm", "dotm", "xlsm", "xltm", "pptm", "potm", "ppsm"})
 _CONVERT = {
     "doc": "Save it as .docx and add that.", "xls": "Save it as .xlsx and add that.", "ppt": "Save it as .pptx and add that.",

@@ -70,7 +70,7 @@ def number_labels(labels: Sequence[str]) -> list[tuple[str, int]]:
     """(label, n): n is 0 for a label that stands alone, else 1, 2, … in order; a missing label counts by its place."""
     totals = Counter(labels)
     seen: Counter[str] = Counter()
-    numbered = []
+    numbered: list[tuple[str, int]] = []
     for place, label in enumerate(labels, 1):
         seen[label] += 1
         if not label:

@@ -30,10 +30,10 @@ def load_extract(value: dict[str, Any]) -> Extract:
     """The inverse of dump_extract over parsed JSON."""
     text = value["text"]
     elements = tuple(_load_element(seq, text, row) for seq, row in enumerate(value["elements"]))
-    rest = {name: tuple(value[name]) if isinstance(value[name], list) else value[name] for name in _EXTRACT_FIELDS}
+    rest: dict[str, Any] = {name: tuple(value[name]) if isinstance(value[name], list) else value[name] for name in _EXTRACT_FIELDS}
     return Extract(**rest, elements=elements)
 
 
 def _load_element(seq: int, text: str, row: list[Any]) -> ElementDraft:
-    known = {name: tuple(item) if isinstance(item, list) else item for name, item in zip(_ELEMENT_FIELDS, row, strict=True)}
+    known: dict[str, Any] = {name: tuple(item) if isinstance(item, list) else item for name, item in zip(_ELEMENT_FIELDS, row, strict=True)}
     return ElementDraft(seq=seq, text=text[known["span_start"] : known["span_end"]], **known)

@@ -47,7 +47,13 @@ SETTINGS = {
     "lc_messages": "C",
     "unix_socket_permissions": "0700",
 }
-TEST_SETTINGS = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "max_connections": "100", "autovacuum": "off"}
+TEST_SETTINGS = {
+    "fsync": "off",
+    "synchronous_commit": "off",
+    "full_page_writes": "off",
+    "max_connections": "100",
+    "dynamic_shared_memory_type": "mmap",  # a killed test run leaves nothing in /dev/shm but its own folder
+}
 
 
 @dataclass(slots=True)
@@ -108,11 +114,12 @@ def start_postgres(
         check_port_free(port, setting="RAG4C_POSTGRES_PORT")
     binary = find_binary("postgres")
     launcher = choose_launcher(folder, binary, [launcher]) if launcher else choose_launcher(folder, binary)
+    settings = {**SETTINGS, **_memory_settings(), **(settings or {})}
     try:
         if not (folder / "data").exists():
-            create_cluster(folder, launcher, passwords[SUPERUSER])
+            create_cluster(folder, launcher, passwords[SUPERUSER], durable=settings.get("fsync") != "off")
         (folder / "data" / "postmaster.pid").unlink(missing_ok=True)  # of a crash; its id may be another program's now: Postgres would refuse
-        return _run(folder, launcher, passwords, _place(folder, port), {**SETTINGS, **_memory_settings(), **(settings or {})})
+        return _run(folder, launcher, passwords, _place(folder, port), settings)
     except DomainError:
         check_disk(root, free_bytes)  # the likelier cause, and the better sentence
         raise
@@ -142,7 +149,7 @@ def check_version(data: Path) -> None:
         )
 
 
-def create_cluster(folder: Path, launcher: Launcher, password: str) -> None:
+def create_cluster(folder: Path, launcher: Launcher, password: str, *, durable: bool = True) -> None:
     """initdb beside the final place, then rename: an interrupted first start leaves nothing that looks whole."""
     draft, password_file = folder / "data.new", folder / "password"
     shutil.rmtree(draft, ignore_errors=True)
@@ -150,6 +157,7 @@ def create_cluster(folder: Path, launcher: Launcher, password: str) -> None:
     os.chown(password_file, launcher.uid, -1)
     command = [*launcher.prefix, str(find_binary("initdb")), "-D", str(draft), "-U", SUPERUSER, f"--pwfile={password_file}"]
     command += ["--auth=scram-sha-256", "--encoding=UTF8", "--locale-provider=builtin", "--builtin-locale=C.UTF-8", "--locale=C", "--no-instructions"]
+    command += [] if durable else ["--no-sync"]
     try:
         with (folder / "postgres.log").open("ab") as log:
             done = subprocess.run(command, stdout=log, stderr=log, stdin=subprocess.DEVNULL, cwd=folder, check=False)

@@ -51,9 +51,7 @@ EMBEDDERS = {
 
 
 class _Loaded:
-    """Instances by process id, name, threads and folder. A parent's stay listed in its children: destroying an inherited session waits for threads
-    that a fork did not copy.
-    """
+    """Instances by process id, name, threads and folder, so that a forked child never gets its parent's."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()

@@ -220,7 +220,7 @@ def _share_of(slot: Slot, candidates: Ints) -> tuple[slice, Ints]:
 def _entry_floor(maxima: Floats, left_bound: float, k: int, margin: float) -> np.float32 | None:
     """The score so far below which a chunk cannot enter the best k, or None when the terms left out could lift any chunk."""
     kth_best = float(_kth_largest(maxima, k)) * (1 - margin) if len(maxima) > k else 0.0
-    if left_bound and False:
+    if left_bound and kth_best <= left_bound:
         return None
     return max(np.float32((kth_best - left_bound) * (1 - margin)), _TINY)
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from rag4c.kernel.grant import Actor
 
-__all__ = ["add_to_group", "change_password", "create_group", "create_user", "deactivate_user", "find_user", "grant_role", "remove_from_group",
+__all__ = ["add_to_group", "change_password", "create_group", "create_user", "deactivate_user", "find_group", "find_user", "grant_role", "remove_from_group",
            "revoke_role", "set_clearance"]
 
 
@@ -143,6 +143,15 @@ def create_group(*, actor: Actor, slug: str, name: str) -> uuid.UUID:
         if not is_new:
             raise Conflict("group_taken", "A group of this name exists.")
         ledger.record(actor, "group.created", subject=("group", group.pk))
+    return group.pk
+
+
+def find_group(*, actor: Actor, slug: str) -> uuid.UUID:
+    """The id behind a group's slug. Raises: Absent("group")."""
+    with scope(actor.grant):
+        group = Group.objects.filter(slug=slug).first()
+    if group is None:
+        raise Absent("group", "There is no such group.")
     return group.pk
 
 

@@ -20,7 +20,7 @@ from tests.embedded.places import needs_root, temporary_root
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-SHORT = {"fsync": "off"}
+SHORT = {"fsync": "off", "dynamic_shared_memory_type": "mmap"}
 
 
 @pytest.fixture

@@ -73,7 +73,7 @@ def test_a_second_start_attaches_and_its_stop_leaves_the_server_running(root):
 
 def test_it_wants_the_password_and_shows_it_in_no_argument_list(root):
     server = start_redis(root, durable=False)
-    with client_library.Redis(port=server.port) as client, pytest.raises(client_library.AuthenticationError):
+    with client_library.Redis(port=server.port, retry=None) as client, pytest.raises(client_library.AuthenticationError):
         client.ping()
     assert server.password not in Path(f"/proc/{server.pid}/cmdline").read_text()
     server.stop()

@@ -17,7 +17,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 def _run(script, **environment):
     command = [sys.executable, "-c", script]
-    return subprocess.run(command, cwd=ROOT, env={**os.environ, **environment}, capture_output=True, text=True, timeout=120, check=False)
+    return subprocess.run(command, cwd=ROOT, env={**os.environ, **environment}, capture_output=True, text=True, timeout=60, check=False)
 
 
 def test_SYS_C8_importing_every_module_needs_no_model_no_sdk_and_no_network(tmp_path):
@@ -65,11 +65,10 @@ def test_unknown_names_and_thread_counts_are_refused():
         get_embedder(threads=0)
 
 
-@pytest.mark.parametrize("leave", ["os._exit(0)", "sys.exit(0)"])
 @pytest.mark.parametrize("kept", ["embedder", "get_embedder(threads=2)"])
-def test_a_forked_child_loads_its_own_session_and_ends(model_folder, kept, leave):
+def test_a_forked_child_loads_its_own_session_and_ends(model_folder, kept):
     script = f"""
-import os, sys
+import os
 from rag4c.providers.registry import get_embedder
 embedder = get_embedder(threads=2)
 text = "Annual leave is 25 days. " * 20
@@ -78,7 +77,7 @@ child = os.fork()
 if child == 0:
     assert ({kept}.embed_passages([text]) == expected).all()
     assert list({kept}._engines)[-1] == os.getpid()
-    {leave}
+    os._exit(0)
 assert os.waitpid(child, 0)[1] == 0
 assert (embedder.embed_passages([text]) == expected).all()
 print("ok")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -70,7 +71,7 @@ def _compiled_tokenizer(path):
 
     with np.load(path) as arrays:
         borders, blob = arrays["offsets"].tolist(), arrays["blob"].tobytes()
-        words = [blob[start:end].decode() for start, end in zip(borders[:-1], borders[1:], strict=True)]
+        words = [blob[start:end].decode() for start, end in pairwise(borders)]
         compiled = Tokenizer(models.Unigram(list(zip(words, arrays["scores"].tolist(), strict=True)), unk_id=UNKNOWN_ID, byte_fallback=False))
     compiled.normalizer = normalizers.Sequence([normalizers.NFKC(), normalizers.Replace(Regex(r"\s+"), " "), normalizers.Strip()])
     compiled.pre_tokenizer = pre_tokenizers.Metaspace()

@@ -40,25 +40,26 @@ def split_claims(answer_text: str, evidence_count: int) -> tuple[Claim, ...]:
 
     A sentence without markers is a claim without citation. Headings and rules of a list are not claims.
     """
-    plain, marks = _take_out_markers(answer_text, evidence_count)
+    plain, masked, marks = _take_out_markers(answer_text, evidence_count)
     claims: list[Claim] = []
-    for start, end, numbers in _attach_markers(plain, marks):
+    for start, end, numbers in _attach_markers(masked, marks):
         text = " ".join(plain[start:end].split())
         ordinal = len(claims)
         claims.append(Claim(digest_of([ordinal, text])[:16], text, tuple(dict.fromkeys(numbers))))
     return tuple(claims)
 
 
-def _take_out_markers(text: str, evidence_count: int) -> tuple[str, list[tuple[int, tuple[int, ...]]]]:
-    """The text without markers, and where in it each marker stood."""
-    plain = ""
+def _take_out_markers(text: str, evidence_count: int) -> tuple[str, str, list[tuple[int, tuple[int, ...]]]]:
+    """The text without markers, the same with code blanked so that nothing ends in it, and where in them each marker stood."""
+    plain = masked = ""
     marks: list[tuple[int, tuple[int, ...]]] = []
     for piece in scan_markers(text, evidence_count):
         if piece.kind == "marker":
             marks.append((len(plain), piece.numbers))
         else:
             plain += piece.text
-    return plain, marks
+            masked += re.sub(r"\n(?=.)|[^\n]", "x", piece.text, flags=re.S) if piece.kind == "code" else piece.text
+    return plain, masked, marks
 
 
 def _attach_markers(plain: str, marks: list[tuple[int, tuple[int, ...]]]) -> Iterator[tuple[int, int, list[int]]]:

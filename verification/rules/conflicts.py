@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 
 from verification.rules.conflicts_narrative import ConflictLimits, find_rivals
 from verification.rules.contract import ConflictReport, Side
-from verification.rules.extract_features import Candidate
 from verification.rules.facts_answer import normalise_key
 from verification.rules.numbers import in_base_unit, read_quantities
 
@@ -14,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from verification.rules.contract import Draft, Embed, FactRow, Passage
+    from verification.rules.extract_features import Candidate
     from verification.rules.question import QuestionReading
 
 COMPLETE_SCOPE = "complete_permitted_subject_field_source_set"

@@ -169,20 +169,29 @@ def _check_verified(inputs: DecisionInputs, thresholds: AnswerThresholds) -> Ver
 
 
 def _check_relevance(inputs: DecisionInputs, thresholds: AnswerThresholds) -> Verdict | None:
+    relevance = inputs.relevance
     if not inputs.claims:
         return _abstain("does_not_answer", claims="0")
-    relevance = inputs.relevance
     if relevance is not None and relevance.outcome == "unsupported":
         return _abstain("does_not_answer", check=relevance.detail)
-    for name, score, least in (
-        ("answers", None if relevance is None else relevance.score, thresholds.min_answers),
-        ("confidence", inputs.confidence, thresholds.min_confidence),
-    ):
-        if least is not None and score is None:
-            return _abstain("verification_unavailable", score=name)
-        if score is not None and _is_below(score, least):
-            return _abstain("does_not_answer", score=name)
-    return None
+    if _is_relevance_failed(inputs) and not thresholds.allow_unverified:
+        return _abstain("verification_unavailable", check="relevance")
+    return _check_answer_score("answers", None if relevance is None else relevance.score, thresholds.min_answers) or _check_answer_score(
+        "confidence", inputs.confidence, thresholds.min_confidence
+    )
+
+
+def _is_relevance_failed(inputs: DecisionInputs) -> bool:
+    return inputs.relevance is not None and inputs.relevance.outcome == "failed"
+
+
+def _check_answer_score(name: str, score: float | None, least: float | None) -> Verdict | None:
+    """A threshold that is set needs a score: none taken is unknown, which is neither low nor a pass."""
+    if least is None:
+        return None
+    if score is None:
+        return _abstain("verification_unavailable", score=name)
+    return _abstain("does_not_answer", score=name) if _is_below(score, least) else None
 
 
 def _answer(inputs: DecisionInputs, thresholds: AnswerThresholds) -> Verdict:
@@ -193,7 +202,7 @@ def _answer(inputs: DecisionInputs, thresholds: AnswerThresholds) -> Verdict:
     detail = {"unverified": ",".join(unverified)} if unverified else {}
     if inputs.entailment_tier == "sample" and inputs.sampled:
         detail["not_sampled"] = ",".join(claim.id for claim in inputs.claims if states[claim.id] == "exists_only" and claim.id not in unverified)
-    if unverified:
+    if unverified or _is_relevance_failed(inputs):
         return Verdict("answered_unverified", "verification_unavailable", removed, detail)
     return Verdict("partial" if removed else "answered", "unsupported_claims" if removed else "", removed, detail)
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from verification.rules.contract import Finding
+from verification.rules.entailment_clauses import best_clauses, find_borrowed_number, read_clauses
 from verification.rules.entailment_context import find_context_fault, find_tear
 from verification.rules.entailment_direction import find_bound_fault, find_clause_fault, find_direction_fault
 from verification.rules.entailment_names import find_missing_name, find_swap
@@ -76,7 +77,10 @@ def _read_stretches(claim: Sentence, cited_texts: Sequence[str], heading: str) -
 
 
 def measure_overlap(claim: Sentence, evidence: Sentence, heading: Sentence | None = None) -> float:
-    """Share of the claim's content words, weighted by length, that the evidence or its heading holds. A Chinese word split otherwise counts by its characters."""
+    """Share of the claim's content words, weighted by length, that the evidence or its heading holds.
+
+    A Chinese word that the evidence splits otherwise counts by its pairs of characters.
+    """
     if not claim.stems:
         return 1.0
     held = evidence.stems | (heading.stems if heading else frozenset())
@@ -145,13 +149,24 @@ def _judge_stretch(claim: Sentence, stretch: Stretch) -> str:
     return (
         find_tear(claim.text, evidence)
         or find_context_fault(claim, evidence, stretch.next_text)
-        or find_polarity_fault(claim, evidence)
+        or _find_polarity_by_clause(claim, evidence)
         or find_direction_fault(claim, evidence)
         or find_clause_fault(claim, evidence)
         or find_bound_fault(claim, evidence)
+        or find_borrowed_number(claim, evidence)
         or _find_number_swap(claim, evidence)
         or find_swap(claim, evidence)
     )
+
+
+def _find_polarity_by_clause(claim: Sentence, evidence: Sentence) -> str:
+    """Each clause of the claim against the clause of the evidence that it is about."""
+    theirs = list(read_clauses(evidence.text))
+    for clause in read_clauses(claim.text):
+        faults = [find_polarity_fault(clause.sentence, other.sentence) for other in best_clauses(clause.sentence.stems, theirs)]
+        if faults and "" not in faults:
+            return faults[0]
+    return ""
 
 
 def _find_number_swap(claim: Sentence, evidence: Sentence) -> str:

@@ -6,7 +6,8 @@ import re
 import unicodedata
 from typing import TYPE_CHECKING
 
-from verification.rules.entailment_text import is_han, read_han_names, stem_word
+from verification.rules.entailment_text import is_han, read_han_names, read_sentence, stem_word
+from verification.rules.numbers import read_quantities
 from verification.rules.word_list import words
 
 if TYPE_CHECKING:
@@ -20,37 +21,51 @@ _CAPITAL = re.compile(r"(?<![A-Za-z])[A-ZÀ-Þ][A-Za-zÀ-ɏ]*(?:[’'][A-Z][a-z]
 _LATIN_IN_HAN = re.compile(r"[A-Za-z][A-Za-z0-9]*")
 _NOT_NAMES = frozenset(
     words(
-        "i a an the in on at it is was who what when where which why how he she they we you this that these those there monday tuesday wednesday thursday friday "
-        "saturday sunday january february march april may june july august september october november december am pm q1 q2 q3 q4 usd eur gbp cny rmb kg km"
+        "i a an the in on at it is was who what when where which why how he she they we you this that these those "
+        "there monday tuesday wednesday thursday friday "
+        "saturday sunday january february march april may june july august september october november december am "
+        "pm q1 q2 q3 q4 usd eur gbp cny rmb kg km"
     )
 )
-_LETTERED = re.compile(r"(?<![A-Za-z])[A-Za-z]{3,} [B-HJ-Z](?![A-Za-z.'’])")
-_VERB = re.compile(r" (?:[a-z]{2,}[^s\W]s|is|was|has|will|may|must|should|can)\b")
+_LETTERED = re.compile(r"(?<![A-Za-z])[A-Za-z]{3,} [B-HJ-Z](?![A-Za-z.'’-])")
+# "Alice approves the plan", "Alice approves plans", "Alice may"; "Free copies are" has no singular verb
+_VERB = re.compile(r" (?:[a-z]{2,}[^s\W]s (?:the|an?|all|to|his|her|their|every|any|each|both|[a-z]+s)|is|was|has|will|may|must|should|can)\b")
 _COMMON_OPENER = re.compile(
-    r"(?:\w+(?:s|ing|ion|ment|ty|ance|ence|ness|age|ure|ship|al|ery|ware|ism|day)|all|every|each|no|nobody|everyone|everybody|anyone|someone|if|when|there|here|one|then|but|and|or|nothing|"
-    r"staff|leave|work|overtime|travel|income|revenue|data|mail|food|water|pay|sick|annual|overnight|remote|payroll|help|support|use|tax|rent|profit|cash|turnover|output|demand|growth|theft|health|"
-    r"management|personnel|post|email|money|time|traffic|light|power|energy|heat|sugar|salt|alcohol|tobacco|paper|trade|research|music|art|law|history|science)$",
+    r"(?:\w+(?:s|ing|ion|ment|ty|ance|ence|ness|age|ure|ship|al|ery|ware|ism|day)|all|every|each|no|many|"
+    r"several|few|most|some|both|other|such|only|nobody|everyone|everybody|anyone|someone|if|when|there|here|"
+    r"one|then|but|and|or|nothing|"
+    r"staff|leave|work|overtime|travel|income|revenue|data|mail|food|water|pay|sick|annual|overnight|remote|"
+    r"payroll|help|support|use|tax|rent|profit|cash|turnover|output|demand|growth|theft|health|"
+    r"management|personnel|post|email|money|time|traffic|light|power|energy|heat|sugar|salt|alcohol|tobacco|"
+    r"paper|trade|research|music|art|law|history|science)$",
     re.I,
 )
 _MEASURE = re.compile(r"\d+(?:\.\d+)?(?:st|nd|rd|th|s|k|kg|g|mg|km|cm|mm|m|gb|mb|tb|kb|h|am|pm|bn|mn|ml|l|min|ms|w|kw|v|d)", re.I)
 _SYMMETRIC = frozenset(words("and or with between both & 和 与 及 跟 同 或 以及 、"))
 _PASSIVE = re.compile(r"\bby\b|被|由|受|为[^，。]{1,12}所", re.I)
+_ROLE_WORDS = frozenset(words("to than from befor after over under by"))
 _HAN_ROLES = frozenset(words("向 由 对 比 给 从 把 将 被 归 到 至 至于 高于 低于 早于 晚于 优于 替 为"))
 
 
 def read_names(text: str) -> tuple[str, ...]:
-    """Names, codes and quoted terms of a text, each once. A capital that only opens the sentence counts when more of the name follows."""
+    """Names, codes and quoted terms of a text, each once; numbers and dates are none. A capital that only opens the sentence is no name."""
+    spans = [(quantity.start, quantity.end) for quantity in read_quantities(text)]
     names: dict[str, None] = dict.fromkeys(found[1].strip() for found in _QUOTED.finditer(text))
-    names |= dict.fromkeys(found[0] for found in _CODE.finditer(text) if not _MEASURE.fullmatch(found[0]) and found[0].lower() not in _NOT_NAMES)
-    names |= dict.fromkeys(found[0] for found in _LETTERED.finditer(text))
-    has_han = any(is_han(char) for char in text)
-    for found in (_LATIN_IN_HAN if has_han else _CAPITAL).finditer(text):
-        word = found[0]
-        if word.lower() not in _NOT_NAMES and len(word) > 1 and not (not has_han and _opens_sentence(text, found)):
-            names[word] = None
-    if has_han:
+    for found in _find_names(text):
+        if not any(start <= found.start() < end for start, end in spans):
+            names[found[0]] = None
+    if any(is_han(char) for char in text):
         names |= dict.fromkeys(read_han_names(text))
     return tuple(names)
+
+
+def _find_names(text: str) -> Iterator[re.Match[str]]:
+    yield from (found for found in _CODE.finditer(text) if not _MEASURE.fullmatch(found[0]) and found[0].lower() not in _NOT_NAMES)
+    yield from _LETTERED.finditer(text)
+    has_han = any(is_han(char) for char in text)
+    for found in (_LATIN_IN_HAN if has_han else _CAPITAL).finditer(text):
+        if found[0].lower() not in _NOT_NAMES and len(found[0]) > 1 and (has_han or not _opens_sentence(text, found)):
+            yield found
 
 
 def _opens_sentence(text: str, found: re.Match[str]) -> bool:
@@ -104,6 +119,7 @@ def _has_all_words(folded: str, stems: set[str]) -> bool:
 
 
 def _is_spelled_out(name: str, evidence_text: str) -> bool:
+    name = name.removesuffix("s")
     if not (name.isupper() and 2 <= len(name) <= 6 and name.isascii()):
         return False
     return bool(
@@ -129,12 +145,9 @@ def find_swap(claim: Sentence, evidence: Sentence) -> str:
 
 
 def _read_name_stems(*sentences: Sentence) -> set[str]:
-    """Stems that are written with a capital wherever they stand in these sentences, and names of people and places in Chinese."""
-    tokens = [token for sentence in sentences for token in sentence.tokens if token.content]
-    small = {token.stem for token in tokens if not token.text[0].isupper()}
-    return {token.stem for token in tokens if token.text[0].isupper()} - small | {
-        token.stem for token in tokens if is_han(token.text) and read_han_names(token.text)
-    }
+    """Stems of the words that make up names."""
+    names = {name for sentence in sentences for name in read_names(sentence.text)}
+    return {token.stem for name in names for token in read_sentence(name).tokens}
 
 
 def _read_roles(sentence: Sentence) -> Iterator[tuple[str, str, str]]:
@@ -150,8 +163,5 @@ def _read_roles(sentence: Sentence) -> Iterator[tuple[str, str, str]]:
 
 
 def _can_tie(token: Token) -> bool:
-    return (
-        token.content
-        or token.stem in _HAN_ROLES
-        or (token.stem.isascii() and token.stem in {"to", "than", "from", "befor", "after", "over", "under", "by", "for", "of"})
-    )
+    """A verb or a preposition may tie two sides; a part of a name does not."""
+    return not token.text[0].isupper() and (token.content or token.stem in _HAN_ROLES or token.stem in _ROLE_WORDS)

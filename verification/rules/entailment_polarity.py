@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 # Wording that contains a negator, but negates nothing; it is blanked before reading.
 _MASK = re.compile(
-    r"\bno\.\s?(?=\d)|\bnot (?:only|just|merely|least)\b|\bno (?:later|earlier|sooner|more|less|fewer|longer) than\b|\bnot (?:more|less|fewer|later|earlier) than\b"
+    r"\bno\.\s?(?=\d)|\bnot (?:only|just|merely|least)\b|\bno (?:later|earlier|sooner|more|less|fewer|"
+    r"longer) than\b|\bnot (?:more|less|fewer|later|earlier) than\b"
     r"|\b(?:not|never) (?:to )?exceed(?:ing)?\b|\bno doubt\b|\bwithout (?:doubt|delay)\b|\bmay be\b(?= (?:the|a|due)\b)"
     r"|不仅|不但|不同|不断|不久|不过|不光|不论|不管|不锈|不妨|不禁|不料|不幸|不少于|不低于|不超过|不多于|不大于|不小于|不高于|不晚于|不迟于|不早于|不满|不足|不一|不等|不动产"
     r"|无论|无线|无锡|无数|无疑|非常|非洲|除非|未来|未满|未婚夫|特别|分别|区别|个别|差别|级别|类别|性别|别人|别墅|告别|没收|沉没|是否|能否|可否|南无|不丹|不列颠",
@@ -27,7 +28,8 @@ _PATTERNS: tuple[tuple[str, str, str], ...] = (
     (
         "EXEMPT",
         "after",
-        r"不必|无需|无须|毋须|不需要|不需|不用(?!户)|免于|\b(?:need not|needn't|(?:do|does|did) ?(?:not|n't) (?:need|have) to|(?:is|are) (?:not|n't) (?:required|obliged) to|without having to)\b",
+        r"不必|无需|无须|毋须|不需要|不需|不用(?!户)|免于|\b(?:need not|needn't|(?:do|does|did) ?(?:not|n't) (?:need|have) to|(?:is|"
+        r"are) (?:not|n't) (?:required|obliged) to|without having to)\b",
     ),
     (
         "EXEMPT",
@@ -38,21 +40,24 @@ _PATTERNS: tuple[tuple[str, str, str], ...] = (
         "FORBID",
         "after",
         r"不得|不可(?!避免|或缺|抗力|思议)|不能|不允许|不准|不许|切勿|请勿|勿|不应(?:当|该)?"
-        r"|\b(?:may|must|can|shall|should|could|might) ?(?:not|never)\b|\b(?:cannot|can't|mustn't|shouldn't|couldn't|shan't)\b|\b(?:not|never) (?:allowed|permitted|entitled|authori[sz]ed|able) to\b"
+        r"|\b(?:may|must|can|shall|should|could|might) ?(?:not|never)\b|\b(?:cannot|can't|mustn't|shouldn't|"
+        r"couldn't|shan't)\b|\b(?:not|never) (?:allowed|permitted|entitled|authori[sz]ed|able) to\b"
         r"|\b(?:prohibited|forbidden|banned|barred) from\b",
     ),
     ("FORBID", "wide", r"禁止|严禁|\b(?:forbids?|prohibits?|bans|do(?:es)? not (?:allow|permit|let))\b"),
     (
         "FORBID",
         "around",
-        rf"{_BE} (?:not|n't|never) {_POST}(?:allowed|permitted|authori[sz]ed|acceptable|available)\b|{_BE} {_POST}(?:prohibited|forbidden|banned)\b|\bprohibited\b|\bforbidden\b|被禁|不被允许",
+        rf"{_BE} (?:not|n't|never) {_POST}(?:allowed|permitted|authori[sz]ed|acceptable|available)\b|"
+        rf"{_BE} {_POST}(?:prohibited|forbidden|banned)\b|\bprohibited\b|\bforbidden\b|被禁|不被允许",
     ),
     ("ADVISE", "after", r"\b(?:should|ought to|(?:is|are) (?:recommended|advised|encouraged) to)\b|建议|宜(?=[^兴昌宾])|最好|鼓励"),
     ("ADVISE", "around", rf"{_BE} {_POST}(?:recommended|advisable|encouraged)\b"),
     (
         "OBLIGE",
         "after",
-        r"\b(?:must|shall|ha(?:ve|s|d) to|needs? to|(?:is|are|was|were) (?:required|obliged) to|required to)\b|必须|务必|应当|应该|(?<![供响反适对效相])应(?=[由在于按先及予向将提])|(?<!必)须(?![眉臾])|需要|需(?=[由在于按先经提向])|强制",
+        r"\b(?:must|shall|ha(?:ve|s|d) to|needs? to|(?:is|are|was|were) (?:required|obliged) to|required to)\b|必须|"
+        r"务必|应当|应该|(?<![供响反适对效相])应(?=[由在于按先及予向将提])|(?<!必)须(?![眉臾])|需要|需(?=[由在于按先经提向])|强制",
     ),
     ("OBLIGE", "around", rf"{_BE} {_POST}(?:required|mandatory|obligatory|compulsory|necessary)\b"),
     ("PERMIT", "wide", r"允许|准许|\b(?:allows?|permits?|lets?)\b"),
@@ -70,7 +75,8 @@ _PATTERNS: tuple[tuple[str, str, str], ...] = (
     (
         "NEG",
         "after",
-        r"\b(?:fail(?:s|ed)? to|lacks?|lacking|lacked|refus(?:e|es|ed) to|declin(?:e|es|ed) to|absence of|instead of|rather than|stopped|ceased to|unable to)\b|缺乏|拒绝|未能|无法|停止",
+        r"\b(?:fail(?:s|ed)? to|lacks?|lacking|lacked|refus(?:e|es|ed) to|declin(?:e|es|ed) to|absence of|"
+        r"instead of|rather than|stopped|ceased to|unable to)\b|缺乏|拒绝|未能|无法|停止",
     ),
 )
 WIDE_HEADS = 3
@@ -78,7 +84,7 @@ _COMPILED = tuple((name, place, re.compile(pattern, re.I)) for name, place, patt
 _CLAUSE_END = re.compile(
     r"[,;:，；：。、()（）—]|\b(?:but|however|although|though|whereas|while|because|and|or|which|who)\b|但|而|却|虽然|因为", re.I
 )
-_NEGATIVE = frozenset({"NEG", "FORBID", "EXEMPT"})
+NEGATIVE = frozenset({"NEG", "FORBID", "EXEMPT"})
 _AGREEING = {("NEG", "FORBID"), ("FORBID", "NEG"), ("NEG", "EXEMPT"), ("EXEMPT", "NEG")}
 _PREFIXES = ("un", "in", "im", "ir", "il", "non", "dis", "mis")
 
@@ -129,15 +135,15 @@ def find_polarity_fault(claim: Sentence, evidence: Sentence) -> str:
         if fault:
             return fault
     for operator in theirs:
-        if operator.name in _NEGATIVE and operator.heads & claim.stems and not _is_negated(operator.heads, ours):
+        if operator.name in NEGATIVE and operator.heads & claim.stems and not _is_negated(operator.heads, ours):
             return "negation_dropped"
     return "negated_word" if _has_prefix_fault(claim, evidence) else ""
 
 
 def _is_negated(heads: frozenset[str], operators: tuple[Operator, ...]) -> bool:
     """Some negation of ours governs one of these words, or one that the evidence words otherwise."""
-    return any(operator.name in _NEGATIVE for operator in operators) and (
-        any(operator.name in _NEGATIVE and operator.heads & heads for operator in operators)
+    return any(operator.name in NEGATIVE for operator in operators) and (
+        any(operator.name in NEGATIVE and operator.heads & heads for operator in operators)
         or not any(operator.heads & heads for operator in operators)
     )
 
@@ -150,7 +156,7 @@ def _judge_operator(operator: Operator, theirs: tuple[Operator, ...], evidence: 
     same_head = [other for other in theirs if other.heads & operator.heads]
     if any(_agree(operator.name, other.name) for other in same_head):
         return ""
-    negative = operator.name in _NEGATIVE
+    negative = operator.name in NEGATIVE
     fault = "negation_added" if operator.name == "NEG" else "modality_differs"
     if same_head:
         return fault if negative or any(other.name not in {"NEG"} for other in same_head) else ""

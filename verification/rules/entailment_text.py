@@ -15,7 +15,8 @@ from verification.rules.word_list import words
 _STEMMER = Stemmer.Stemmer("english")
 _ENGLISH_STOP = frozenset(
     words(
-        "a an the this that these those it its he she they them his her their we our you your i me my us him who whom whose which what when where why how "
+        "a an the this that these those it its he she they them his her their we our you your i me my us him who "
+        "whom whose which what when where why how "
         "is are was were be been being am do does did done has have had having will would shall should may might must can could need ought "
         "of in on at to from by for with as into onto upon about over under between among through during per via and or but nor so yet if then than "
         "there here also too very just only both either neither each every any all some such same other another more most much many few less least "

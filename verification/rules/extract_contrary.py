@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
-from verification.rules.lexicon import OPPOSITES
+from verification.rules.lexicon import NEGATION_CHINESE, NEGATIONS_ENGLISH, OPPOSITES
 from verification.rules.lexicon_words import TextWords, Word, cover_of, is_stop, read_words, stem_word
 from verification.rules.numbers import Quantity, covers_quantity, read_quantities
+from verification.rules.question_types import QUANTITY_TYPES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,6 +17,9 @@ if TYPE_CHECKING:
 
 _PREFIXES = ("un", "in", "im", "ir", "il", "non", "dis", "不", "非", "无", "未")
 _HINT_REACH_CHARS = 25
+_NEGATION_REACH = 3
+_NEGATION_WORD = re.compile(NEGATION_CHINESE)
+_YEAR_ASKED = re.compile(r"\b(?:what|which) (?:year|date|day|month|decade|century)\b|哪一?年|几年|何年|几月|哪一?天|日期", re.I)
 
 
 def rate_number_conflict(reading: QuestionReading, near: str) -> float:
@@ -54,6 +59,31 @@ def _is_turned(word: Word, text: TextWords) -> bool:
         if len(lower) > 3 and stem_word(prefix + lower) in text.keys:
             return True
     return False
+
+
+def rate_negated_near(reading: QuestionReading, text: str) -> float:
+    """1 when a negation stands right before words of the question, which itself has none."""
+    if reading.is_negated:
+        return 0.0
+    keys = reading.word_keys
+    words = read_words(text, True)  # noqa: FBT003 - positional for the cache
+    places = [
+        place
+        for place, word in enumerate(words)
+        if word.text.casefold().replace("’", "'") in NEGATIONS_ENGLISH or _NEGATION_WORD.fullmatch(word.text)
+    ]
+    if any(word.key in keys for place in places for word in words[place + 1 : place + 1 + _NEGATION_REACH]):
+        return 1.0
+    return 0.0
+
+
+def rate_type_missing(reading: QuestionReading, fitting: Sequence[Quantity], text: str) -> float:
+    """1 when a measure is asked in so many words and the sentence has none; 0.5 for a plain "when" without a date or time."""
+    if reading.answer_type not in QUANTITY_TYPES or fitting:
+        return 0.0
+    if reading.answer_type == "date" and not _YEAR_ASKED.search(reading.text):
+        return 0.5
+    return 0.7 if any(char.isdigit() for char in text) else 1.0
 
 
 def rate_hint_near(reading: QuestionReading, text: str, fitting: Sequence[Quantity]) -> float:

@@ -13,8 +13,15 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from verification.rules.extract_contrary import (
+    rate_hint_near,
+    rate_negated_near,
+    rate_number_conflict,
+    rate_opposite,
+    rate_substituted,
+    rate_type_missing,
+)
 from verification.rules.extract_sentences import CODE, HEADING, ROW, Unit, clean_markdown, split_units
-from verification.rules.extract_contrary import rate_hint_near, rate_number_conflict, rate_opposite, rate_substituted
 from verification.rules.lexicon import PRONOUNS_CHINESE, PRONOUNS_ENGLISH
 from verification.rules.lexicon_words import TextWords, Word, cover_of, prepare_text, read_words
 from verification.rules.numbers import read_quantities
@@ -47,6 +54,8 @@ FEATURES = (
     "opposite",
     "negated_asked",
     "negated_said",
+    "negated_near",
+    "type_missing",
     "number_conflict",
     "hint_near",
     "substituted",
@@ -147,19 +156,20 @@ def _pairs(reading: QuestionReading, candidate: Candidate) -> float:
     return hits / (len(keys) - 1)
 
 
-def _type_features(reading: QuestionReading, candidate: Candidate) -> tuple[float, float, float]:
+def _type_features(reading: QuestionReading, candidate: Candidate) -> tuple[float, float, float, float]:
     fitting = fitting_quantities(reading.answer_type, read_quantities(candidate.text), reading.quantities)
     asked = frozenset(word.text.casefold() for word in reading.words)
     rate = rate_type(reading.answer_type, candidate.text, fitting, asked)
     hint_near = rate_hint_near(reading, candidate.text, fitting)
+    missing = rate_type_missing(reading, fitting, candidate.text)
     if not fitting:
-        return rate, 0.0, hint_near
+        return rate, 0.0, hint_near, missing
     keys = reading.word_keys
     places = [word.start for word in read_words(candidate.text) if word.key in keys]
     if not places:
-        return rate, 0.0, hint_near
+        return rate, 0.0, hint_near, missing
     gap = min(abs(place - quantity.start) for place in places for quantity in fitting)
-    return rate, 1.0 / (1.0 + gap / 20), hint_near
+    return rate, 1.0 / (1.0 + gap / 20), hint_near, missing
 
 
 def _attribute_cover(reading: QuestionReading, near: TextWords) -> float:
@@ -176,7 +186,7 @@ def score_words(reading: QuestionReading, candidates: Sequence[Candidate], weigh
             contexts[candidate.rank] = _context_values(reading, candidate.passage, weights, hard)
         cov_ctx, hard_ctx, worst_ctx, phrases = contexts[candidate.rank]
         alone, near = prepare_text(candidate.text), prepare_text(candidate.near)
-        rate, type_near, hint_near = _type_features(reading, candidate)
+        rate, type_near, hint_near, type_missing = _type_features(reading, candidate)
         negated = is_negated(candidate.text, reading.lang)
         candidate.values = {
             "cov_sent": _coverage(weights, alone),
@@ -195,6 +205,8 @@ def score_words(reading: QuestionReading, candidates: Sequence[Candidate], weigh
             "opposite": rate_opposite(reading, near),
             "negated_asked": float(reading.is_negated and not negated),
             "negated_said": float(negated and not reading.is_negated),
+            "negated_near": rate_negated_near(reading, candidate.text),
+            "type_missing": type_missing,
             "number_conflict": rate_number_conflict(reading, candidate.near),
             "hint_near": hint_near,
             "substituted": rate_substituted(reading, candidate.text, near),

@@ -1,7 +1,8 @@
-"""Which words of the question the similarity to a sentence rests on: each is left out in turn and the cosine read again."""
+"""A closer look at one sentence: what its similarity to the question rests on, its best clause, and the question as a statement."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from verification.rules.lexicon_words import cover_of, prepare_text
@@ -12,7 +13,13 @@ if TYPE_CHECKING:
     from verification.rules.question import QuestionReading
 
 MAX_PROBES = 8
-PROBES = ("probe_min", "probe_mean", "probe_missing")
+MAX_CLAUSES, MIN_CLAUSE_CHARS = 5, 8
+_CLAUSE = re.compile(r"[,;:，；：()（）]| [–-] ")
+_ASKING = re.compile(
+    r"\b(?:what|which|who|whom|whose|when|where|why|how|did|does|do|is|are|was|were|many|much)\b|[?？吗呢]|什么|多少|哪[个些里位种]?|谁|为什么|如何|怎[么样]+",
+    re.I,
+)
+PROBES = ("probe_min", "probe_mean", "probe_missing", "clause", "statement")
 
 
 def probe_candidate(reading: QuestionReading, candidate: Candidate, embed: Embed, sentence: str) -> dict[str, float]:
@@ -27,6 +34,15 @@ def probe_candidate(reading: QuestionReading, candidate: Candidate, embed: Embed
     rows = embed([" ".join(text.split()) for text in texts], "query")
     cosines = rows @ embed([sentence], "passage")[0]
     falls = [10 * float(cosines[0] - cosine) for cosine in cosines[1:]]
+    clauses = [clause for clause in _CLAUSE.split(candidate.text) if len(clause) >= MIN_CLAUSE_CHARS][:MAX_CLAUSES] or [candidate.text]
+    statement = " ".join(_ASKING.sub(" ", reading.text).split()) or reading.text
+    passages = embed([*clauses, candidate.text, statement], "passage")
     near = prepare_text(candidate.near)
     missing = [fall for word, fall in zip(words, falls, strict=True) if cover_of(word, near) < 0.75]
-    return {"probe_min": min(falls), "probe_mean": sum(falls) / len(falls), "probe_missing": min(missing, default=max(falls))}
+    return {
+        "probe_min": min(falls),
+        "probe_mean": sum(falls) / len(falls),
+        "probe_missing": min(missing, default=max(falls)),
+        "clause": float(max(passages[:-2] @ rows[0])),
+        "statement": float(passages[-2] @ passages[-1]),
+    }

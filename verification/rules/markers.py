@@ -9,8 +9,8 @@ from dataclasses import dataclass, field
 MAX_MARKER_CHARS = 40
 _OPEN, _CLOSE = "[［【", "]］】"
 # Up to three digits: 国发[2024]5号 is text
-_MARKER = re.compile(rf"[{_OPEN}] ?\d{{1,3}}(?: ?[,，、;；\-–—~～] ?\d{{1,3}})* ?[{_CLOSE}]")
-_MARKER_START = re.compile(rf"[{_OPEN}][\d ,，、;；\-–—~～]*")
+_MARKER = re.compile(rf"[\{_OPEN}] ?\d{{1,3}}(?: ?[,，、;；\-–—~～] ?\d{{1,3}})* ?[\{_CLOSE}]")
+_MARKER_START = re.compile(rf"[\{_OPEN}][\d ,，、;；\-–—~～]*")
 _PARTS = re.compile(r"(\d{1,3})(?: ?[\-–—~～] ?(\d{1,3}))?")
 _FENCE_START = re.compile(r" {0,3}(?:`{0,2}|~{0,2})$")
 _FENCE = re.compile(r" {0,3}(?P<run>`{3,}(?=[^`\n]*(?:\n|$))|~{3,})[^\n]*")
@@ -44,6 +44,7 @@ class Scanner:
     _fence: str = ""
     _line_start: bool = True
     _before: str = ""  # the last character that is no space
+    _array_depth: int = 0  # open brackets of a literal such as `rows = [[1, 2], [3]]`, up to the end of the line
     _pieces: list[Piece] = field(default_factory=list)
 
     def feed(self, chunk: str) -> list[Piece]:
@@ -86,6 +87,8 @@ class Scanner:
         self._pieces.append(Piece(kind, text, numbers))
         self._line_start = text.endswith("\n")
         self._before = (text.rstrip(" ") or self._before)[-1:]
+        if self._array_depth:
+            self._array_depth = 0 if self._line_start else max(0, self._array_depth + text.count("[") - text.count("]"))
         return end
 
     def _take_text(self, place: int) -> int:
@@ -136,7 +139,11 @@ class Scanner:
         if not window or (window[0] not in _OPEN):
             return _HELD if not window and not final else self._emit("text", place, start)
         found = _MARKER.match(window)
-        if found and self._before not in {"=", "["}:
+        if self._before == "=" and window[0] == "[" and not self._array_depth:
+            self._emit("text", place, start + 1)
+            self._array_depth = 1
+            return start + 1
+        if found and not self._array_depth:
             return self._emit("marker", place, start + found.end(), read_numbers(found[0], self.evidence_count))
         partial = _MARKER_START.match(window)
         if not found and not final and partial and partial.end() == len(window) < MAX_MARKER_CHARS:

@@ -20,7 +20,10 @@ MONTHS = {name: n for n, name in enumerate(_MONTHS, start=1)} | {name[:3]: n for
 WEEKDAYS = {name: n for n, name in enumerate(words("monday tuesday wednesday thursday friday saturday sunday"), start=1)}
 _HAN_WEEKDAYS = {han: n for n, hans in enumerate(["一1", "二2", "三3", "四4", "五5", "六6", "日天7"], start=1) for han in hans}
 # May and March are words too: a month name is capitalised, and it needs a day, a year or a preposition beside it.
-_MONTH = r"(?P<month>(?-i:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|Sept?(?:ember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)\b\.?)"
+_MONTH = (
+    r"(?P<month>(?-i:Jan(?:uary)?|Feb(?:ruary)?|Mar(?:ch)?|Apr(?:il)?|May|June?|July?|Aug(?:ust)?|"
+    r"Sept?(?:ember)?|Oct(?:ober)?|Nov(?:ember)?|Dec(?:ember)?)\b\.?)"
+)
 _DAY = r"(?P<day>[0-3]?\d)(?:st|nd|rd|th)?(?![\d.:]\d|[A-Za-z%])"
 _YEAR = r"(?P<year>[12]\d{3})(?!\d|,\d|\.\d)"
 _NO = r"(?<![\d.A-Za-z])"
@@ -170,7 +173,8 @@ DATE_READERS: tuple[Reader, ...] = (
     ),
     (
         _P(
-            rf"\b(?:in|of|by|since|until|till|from|to|through|late|early|mid|every|each|before|after|during|next|last) (?={_MONTH})(?P<name>[A-Za-z]+)\b",
+            rf"\b(?:in|of|by|since|until|till|from|to|through|late|early|mid|every|each|before|after|during|next|"
+            rf"last) (?={_MONTH})(?P<name>[A-Za-z]+)\b",
             re.I,
         ),
         lambda m: _read_month_word(m),
@@ -182,7 +186,8 @@ TIME_READERS: tuple[Reader, ...] = (
     (_P(r"(?<![\d:.])(?P<hour>1[0-2]|[1-9]) ?o'?clock(?P<spoken>)", re.I), _read_clock),
     (
         _P(
-            rf"{_HALF}? ?(?P<spoken>)(?<![\d.])(?P<hour>[01]?\d|2[0-4]|{_HAN_N}) ?[点點时時](?!间|候|代|机|刻表|段|长|击|\d{{3}})钟?(?:整|(?P<minute>半|[一三]刻|[0-5]?\d|{_HAN_N})(?:分(?!钟))?)?"
+            rf"{_HALF}? ?(?P<spoken>)(?<![\d.])(?P<hour>[01]?\d|2[0-4]|{_HAN_N}) ?[点點时時](?!间|候|代|机|刻表|段|长|击|"
+            rf"\d{{3}})钟?(?:整|(?P<minute>半|[一三]刻|[0-5]?\d|{_HAN_N})(?:分(?!钟))?)?"
         ),
         _read_clock,
     ),

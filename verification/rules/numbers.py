@@ -7,10 +7,11 @@ import unicodedata
 from dataclasses import replace
 
 from verification.rules.number_readers import READERS
-from verification.rules.quantity import Quantity, covers_quantity, date_parts, in_base_unit, same_quantity
+from verification.rules.quantity import HALF_DAY_MINUTES, Quantity, covers_quantity, date_parts, in_base_unit, same_quantity
 
 _FOLDED_SIGNS = frozenset("％＄￥：／．－　")
 _RANGE = re.compile(r"\s?(?:-|–|—|~|～|to|and|or|至|到|或)\s?", re.I)
+_MERIDIEM = re.compile(r"[ap]\.? ?m\b", re.I)
 _NO_SHARED_UNIT = frozenset({"date", "time", "weekday", "per", "ordinal", "slashed_date"})
 
 
@@ -48,10 +49,18 @@ def _share_units(text: str, quantities: list[Quantity]) -> list[Quantity]:
     shared = list(quantities)
     for place in range(len(shared) - 2, -1, -1):
         first, second = shared[place], shared[place + 1]
-        borrows = first.kind == "number" and second.unit and second.kind not in _NO_SHARED_UNIT
-        if borrows and _RANGE.fullmatch(text[first.end : second.start]):
-            shared[place] = replace(first, unit=second.unit, kind=second.kind)
+        if first.kind == "number" and second.unit and _RANGE.fullmatch(text[first.end : second.start]):
+            if second.kind not in _NO_SHARED_UNIT:
+                shared[place] = replace(first, unit=second.unit, kind=second.kind)
+            elif _MERIDIEM.search(second.text) and 1 <= first.value <= 12:
+                shared[place] = _share_meridiem(first, second)
     return shared
+
+
+def _share_meridiem(first: Quantity, second: Quantity) -> Quantity:
+    """7 to 10 am is 7 am; 11 to 2 pm is 11 am."""
+    minutes = first.value % 12 * 60 + (HALF_DAY_MINUTES if second.value >= HALF_DAY_MINUTES else 0)
+    return replace(first, value=minutes if minutes <= second.value else minutes - HALF_DAY_MINUTES, unit="clock", kind="time")
 
 
 __all__ = ["Quantity", "covers_quantity", "date_parts", "fold_width", "in_base_unit", "read_quantities", "same_quantity"]

@@ -143,6 +143,7 @@ _KINDS: dict[str, frozenset[str]] = {
     "time": frozenset({"time", "clock", "clock12"}),
 }
 _NOT_COUNTS = frozenset({"date", "time", "weekday", "per", "slashed_date"})
+_YEAR = re.compile(r"1\d{3}|20\d{2}")
 _CONTACT = re.compile(r"\(?\+?\d[\d() -]{6,}\d|[\w.+-]+@[\w-]+\.\w+|https?://|www\.|\[[^\]]*\]\([^)]*\)|</?a\b", re.I)
 _CAPITAL = re.compile(r"(?<![.!?]\s)(?<!^)\b[A-Z][\w'’-]*")
 _PERSON_WORDS = re.compile(
@@ -192,7 +193,14 @@ def fitting_quantities(answer_type: str, quantities: Iterable[Quantity], asked: 
     fresh = [quantity for quantity in quantities if (quantity.kind, quantity.value, quantity.unit) not in said]
     if answer_type == "number":
         return tuple(quantity for quantity in fresh if quantity.kind not in _NOT_COUNTS)
+    if answer_type == "date":
+        return tuple(quantity for quantity in fresh if quantity.kind in _KINDS["date"] or is_bare_year(quantity))
     return tuple(quantity for quantity in fresh if quantity.kind in _KINDS.get(answer_type, frozenset()))
+
+
+def is_bare_year(quantity: Quantity) -> bool:
+    """Four digits alone that can be a year."""
+    return quantity.kind == "number" and _YEAR.fullmatch(quantity.text) is not None
 
 
 def rate_type(answer_type: str, text: str, fitting: Iterable[Quantity], question_words: frozenset[str]) -> float:

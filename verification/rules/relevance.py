@@ -10,7 +10,7 @@ from verification.rules.extract import rank_sentences
 from verification.rules.extract_features import context_of
 from verification.rules.lexicon_words import cover_of, prepare_text, read_words
 from verification.rules.numbers import covers_quantity, read_quantities
-from verification.rules.question_types import QUANTITY_TYPES, fitting_quantities, rate_type
+from verification.rules.question_types import QUANTITY_TYPES, fitting_quantities, is_bare_year, rate_type
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -22,6 +22,7 @@ LAYER = "Q"
 MEASURED_TYPES = QUANTITY_TYPES | {"contact"}
 # A policy may move these through AnswerThresholds.extra; the defaults are from the development halves of the shared sets.
 DEFAULTS = {"min_subject_cover": 0.5, "min_attribute_cover": 0.3, "min_type_rate": 0.2}
+MAX_ATTRIBUTE_WORDS, COVERED = 2, 0.7
 _UNIT_ASKED = re.compile(
     r"\bhow many (?:[a-z]+ )?(?P<en>seconds|minutes|hours|days|weeks|months|years|percent|dollars|euros|pounds|metres|meters|kilometers|kilometres|miles|feet)\b|\bin (?P<en_b>dollars|euros|pounds|yuan|percent|kilometres|kilometers|miles|metres|meters|feet|inches)\b|(?:多少|几)(?P<zh>个月|天|小时|分钟|年|周|美元|欧元|元|公里|米|千克|公斤|吨|平方公里|公顷)(?!代|级|出生)",
     re.I,
@@ -102,7 +103,7 @@ def _unit_differs(reading: QuestionReading, said: str) -> bool:
 
 def _time_differs(reading: QuestionReading, near: str, wide: str) -> bool:
     """A date or year of the question that neither the cited passage nor its title carries."""
-    asked = [quantity for quantity in reading.quantities if quantity.kind == "date"]
+    asked = [quantity for quantity in reading.quantities if quantity.kind == "date" or is_bare_year(quantity)]
     if not asked:
         return False
     held = read_quantities(near) + read_quantities(wide)
@@ -119,9 +120,14 @@ def _subject_missing(reading: QuestionReading, wide: str, least: float) -> bool:
 
 
 def _attribute_missing(reading: QuestionReading, wide: str, least: float) -> bool:
-    """What is asked of the subject is named nowhere in the cited passage. Kinds that need no naming (a date, a number) are left to the type."""
-    if reading.answer_type in MEASURED_TYPES | {"yes_no", "reason", "manner", "person", "place"}:
+    """ "What is the X of Y" where the cited passage carries all of Y and nothing of X.
+
+    Kinds that need no naming (a date, a number, a person) are left to the type.
+    """
+    if reading.answer_type not in {"which", "definition", "list", "other"}:
         return False
-    words = read_words(reading.attribute)
+    asked, subject = read_words(reading.attribute), read_words(reading.subject)
+    if not asked or not subject or len(asked) > MAX_ATTRIBUTE_WORDS:
+        return False
     text = prepare_text(wide)
-    return bool(words) and sum(cover_of(word, text) for word in words) / len(words) < least
+    return sum(cover_of(word, text) for word in asked) / len(asked) < least and all(cover_of(word, text) >= COVERED for word in subject)

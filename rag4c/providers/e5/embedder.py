@@ -91,7 +91,11 @@ class E5Embedder:
         return normalise(total).astype(np.float32)
 
     def _engine(self) -> Engine:
-        """The engine of this process. Keyed by process id, since sessions and locks of a parent hang in its children."""
+        """The engine of this process. Keyed by process id, since sessions and locks of a parent hang in its children.
+
+        What stays the caller's: a child of a parent that loaded onnxruntime must leave by os._exit, as multiprocessing and Celery's children do;
+        onnxruntime's own exit handler waits for ever there. So load in the worker, not in its parent.
+        """
         process_id = os.getpid()
         engine = self._engines.get(process_id)
         if engine is None:

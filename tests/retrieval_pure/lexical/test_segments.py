@@ -119,3 +119,18 @@ def test_rows_that_do_not_fit_together_are_refused(damage):
     assert len(rows) > 2
     with pytest.raises(Unavailable, match="lexical_rows_damaged"):
         unpack_segment(damage(rows))
+
+
+def test_an_ordinal_beyond_the_chunks_is_refused():
+    head, row = pack_segment(build_segment([["a"], ["a"]], [0, 1]))
+    altered = row.payload[:-4] + (9).to_bytes(2, "little") + row.payload[-2:]  # two ordinals, then two tf bytes
+    with pytest.raises(Unavailable, match="lexical_rows_damaged"):
+        unpack_segment([head, dataclasses.replace(row, payload=altered)])
+
+
+def test_a_term_in_two_rows_is_refused():
+    chunks = [[f"w{no}" for no in range(256)]]
+    head, first, second = pack_segment(build_segment(chunks, [0]))
+    assert len(first.payload) == len(second.payload)
+    with pytest.raises(Unavailable, match="lexical_rows_damaged"):
+        unpack_segment([head, first, dataclasses.replace(first, no=second.no)])

@@ -50,6 +50,158 @@ CHINESE: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("项目预算为350万元，使用Acme系统管理。", ("项目预算为3,500,000元。", "项目用Acme系统管理。")),
 )  # fmt: skip
 
+# (evidence, what it supports, what it does not): clauses about different things, exceptions, bounds, voice
+CONTRASTS: tuple[tuple[str, tuple[str, ...], tuple[str, ...]], ...] = (
+    (
+        "The cafeteria serves hot meals from 11:30 to 14:00 on weekdays, and only sandwiches after that.",
+        ("Hot meals are served from 11:30 am to 2 pm on weekdays.",),
+        (
+            "Hot meals are served from 11:30 to 15:00 on weekdays.",
+            "The cafeteria does not serve hot meals on weekdays.",
+            "Hot meals are served after 14:00.",
+        ),
+    ),
+    (
+        "New laptops are replaced every four years; tablets are replaced every three years.",
+        ("Laptops are replaced every 4 years.", "Tablets get replaced every three years."),
+        ("Laptops are replaced every three years.", "Tablets are replaced every four years.", "Laptops are replaced every four months."),
+    ),
+    (
+        "Dr. Keller leads the Zurich lab while Ms. Osei leads the Accra lab.",
+        ("The Zurich lab is led by Dr. Keller.", "Ms. Osei leads the Accra lab."),
+        ("Dr. Keller leads the Accra lab.", "Ms. Osei leads the Zurich lab.", "Mr. Brown leads the Zurich lab."),
+    ),
+    (
+        "Employees are not required to wear badges inside the building, but guests must wear them at all times.",
+        ("Guests must wear badges at all times.", "Employees do not have to wear badges inside the building."),
+        (
+            "Employees must wear badges inside the building.",
+            "Guests need not wear badges.",
+            "Employees are not allowed to wear badges inside the building.",
+        ),
+    ),
+    (
+        "Sick leave exceeding three consecutive days requires a medical certificate.",
+        (
+            "A medical certificate is required for sick leave of more than three consecutive days.",
+            "Sick leave of over 3 consecutive days requires a medical certificate.",
+        ),
+        (
+            "Sick leave of less than three consecutive days requires a medical certificate.",
+            "Sick leave exceeding five consecutive days requires a medical certificate.",
+            "Sick leave exceeding three consecutive days does not require a medical certificate.",
+        ),
+    ),
+    (
+        "The warehouse temperature must stay below 8 °C.",
+        ("The temperature in the warehouse must stay under 8 °C.",),
+        ("The warehouse temperature must stay above 8 °C.", "The warehouse temperature must stay below 18 °C."),
+    ),
+    (
+        "Project Falcon was approved in March 2023 with a budget of $2.4 million.",
+        ("Project Falcon has a budget of 2.4 million dollars.", "Project Falcon was approved in March 2023."),
+        (
+            "Project Falcon was rejected in March 2023.",
+            "Project Falcon was approved in May 2023.",
+            "Project Falcon has a budget of $2.4 billion.",
+            "Project Eagle was approved in March 2023.",
+        ),
+    ),
+    (
+        "Customers can return items up to 60 days after purchase, except for clearance items.",
+        ("Customers can return items up to 60 days after purchase, except clearance items.",),
+        (
+            "Customers can return items up to 60 days before purchase.",
+            "Customers cannot return items after purchase.",
+            "Customers can return clearance items up to 60 days after purchase.",
+        ),
+    ),
+    (
+        "The shuttle leaves the main gate every 20 minutes between 7 am and 10 am.",
+        ("Between 7 and 10 am the shuttle leaves the main gate every 20 minutes.", "The shuttle leaves every 20 minutes."),
+        ("The shuttle leaves the main gate every 20 hours.", "The shuttle leaves the main gate every 30 minutes."),
+    ),
+    (
+        "Encryption is mandatory for all data stored on portable drives.",
+        ("All data stored on portable drives must be encrypted.", "Data on portable drives must be encrypted."),
+        ("Encryption is optional for data stored on portable drives.", "Encryption is not mandatory for data stored on portable drives."),
+    ),
+    (
+        "The probation period lasts six months and can be extended once by three months.",
+        ("Probation lasts 6 months.", "The probation period can be extended by three months once."),
+        (
+            "The probation period lasts three months.",
+            "The probation period can be extended by six months.",
+            "The probation period cannot be extended.",
+        ),
+    ),
+    (
+        "Suppliers are paid 45 days after receipt of a valid invoice.",
+        ("Suppliers get paid 45 days after a valid invoice is received.",),
+        (
+            "Suppliers are paid 45 days before receipt of a valid invoice.",
+            "Suppliers are paid 45 days after receipt of an invalid invoice.",
+            "Suppliers are never paid after receipt of a valid invoice.",
+        ),
+    ),
+    (
+        "食堂在工作日11:30至14:00供应热餐。",
+        ("工作日11点半到14点食堂供应热餐。",),
+        ("食堂在工作日11:30至15:00供应热餐。", "食堂在周末11:30至14:00供应热餐。", "食堂在工作日不供应热餐。"),
+    ),
+    (
+        "笔记本电脑每四年更换一次，平板每三年更换一次。",
+        ("笔记本电脑每4年更换一次。", "平板电脑每三年更换一次。"),
+        ("笔记本电脑每三年更换一次。", "平板每四年更换一次。", "笔记本电脑每四个月更换一次。"),
+    ),
+    (
+        "员工无需佩戴胸牌，访客必须全程佩戴胸牌。",
+        ("访客须全程佩戴胸牌。", "员工不必佩戴胸牌。"),
+        ("员工必须佩戴胸牌。", "访客无需佩戴胸牌。", "员工不得佩戴胸牌。"),
+    ),
+    (
+        "连续病假超过三天需提供医院证明。",
+        ("病假连续超过3天的，需要提供医院证明。",),
+        ("连续病假不足三天需提供医院证明。", "连续病假超过五天需提供医院证明。", "连续病假超过三天无需提供医院证明。"),
+    ),
+    (
+        "猎鹰项目于2023年3月获批，预算为240万美元。",
+        ("猎鹰项目的预算是240万美元。", "猎鹰项目2023年3月获批。"),
+        ("猎鹰项目于2023年5月获批。", "猎鹰项目的预算是240万元。", "猎鹰项目于2023年3月未获批。"),
+    ),
+    ("试用期为六个月，可延长一次，最长三个月。", ("试用期为6个月。", "试用期六个月。"), ("试用期为六周。", "试用期为三个月。", "试用期不可延长。")),
+    (
+        "供应商在收到有效发票后45天内获得付款。",
+        ("收到有效发票后45天内向供应商付款。",),
+        ("供应商在收到有效发票前45天内获得付款。", "供应商在收到有效发票后45天后获得付款。", "供应商在收到有效发票后54天内获得付款。"),
+    ),
+    (
+        "仓库温度应保持在8℃以下。",
+        ("仓库温度应当保持在8℃以下。",),
+        ("仓库温度应保持在8℃以上。", "仓库温度不应保持在8℃以下。", "仓库温度应保持在18℃以下。"),
+    ),
+    (
+        "王芳负责上海仓库，李强负责广州仓库。",
+        ("上海仓库由王芳负责。", "李强负责广州仓库。"),
+        ("王芳负责广州仓库。", "李强负责上海仓库。", "陈静负责上海仓库。"),
+    ),
+    (
+        "顾客可在购买后60天内退货，清仓商品除外。",
+        ("顾客可以在购买后60天内退货，清仓商品除外。",),
+        ("顾客可在购买前60天内退货。", "顾客不得在购买后退货。", "清仓商品可在购买后60天内退货。"),
+    ),
+    (
+        "移动硬盘上的数据必须加密。",
+        ("移动硬盘上的数据须加密。", "移动硬盘的数据必须进行加密。"),
+        ("移动硬盘上的数据可以加密。", "移动硬盘上的数据不必加密。"),
+    ),
+    (
+        "会议室预订须提前两个工作日提交。",
+        ("会议室预订必须提前2个工作日提交。",),
+        ("会议室预订须提前两天提交。", "会议室预订须推迟两个工作日提交。", "会议室预订须提前三个工作日提交。"),
+    ),
+)
+
 _UNITS = (
     (r"\bdays\b", "weeks"), (r"\bweeks\b", "months"), (r"\bmonths\b", "weeks"), (r"\byears\b", "months"), (r"\bhours\b", "minutes"), (r"\bminutes\b", "hours"),
     (r"\$(?=\d)", "€"), (r"\beuros\b", "dollars"), ("%", " percentage points"), (r" am\b", " pm"), (r"per month", "per week"), ("°C", "°F"), (r"(\d)个月", r"\1周"),

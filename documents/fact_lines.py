@@ -1,0 +1,171 @@
+"""Records written as lines: `Subject: …` with fields below it, `thing · field: value`, `field: value` under a heading, definition lists."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from documents.fact_types import Statement, key_set, normalize_key
+from documents.parsing.invisible import strip_invisible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from documents.fact_types import FactMapping
+    from documents.parsing.contract import ElementDraft, Extract
+
+_FIELD = re.compile(r"\s*(?P<field>[^:：]{1,60}?)\s*[:：]\s*(?P<value>\S.*?)\s*")
+_DOTS = re.compile(r"\s*[·・•∙]\s*")
+_CHINESE_STOPS = re.compile(r"(?<=[。；])\s*(?=\S)")
+_LINE = re.compile(r"[^\n]+")
+_HAN = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
+_NOT_A_NAME = re.compile(r"https?|www\.|[@/\\?!。！？；;,，、\"“”<>{}=]|\.\s|\.$|\d$", re.IGNORECASE)
+_SENTENCE_WORD = re.compile(
+    r"\b(?:is|are|was|were|will|must|should|can|has|have|do|does|the following|as follows|such as|that|which|you|we|they|if|when)\b", re.IGNORECASE
+)
+_MAX_WORDS, _MAX_HAN = 6, 12
+_MAX_SUBJECT_WORDS, _MAX_SUBJECT_HAN = 8, 20
+_MAX_VALUE_CHARS = 400
+_MARKUP = re.compile(r"[*_`\[\]<\\&~|]|^\s*(?:[-+>:]|\d{1,9}[.)])\s")
+_LIST_MARK = re.compile(r"^\s*(?:(?:[-*+•]|\d{1,9}[.)]|\([0-9a-z]\))\s+)+")
+
+
+class LineReader:
+    """Reads elements in order; remembers the open record, the open definition term and the heading."""
+
+    def __init__(self, extract: Extract, mapping: FactMapping) -> None:
+        self._extract = extract
+        self._is_markdown = extract.media_type == "text/markdown"
+        self._subject_keys = key_set(mapping.subject_fields)
+        self._generic_keys = key_set(mapping.generic_labels)
+        self._record = ""
+        self._term = ""
+        self._path: tuple[str, ...] = ()
+        self.group = 0  # changes with each heading
+
+    def read(self, element: ElementDraft) -> Iterator[Statement]:
+        """The statements of one element that is no table row."""
+        if element.kind == "heading" or element.heading_path != self._path:
+            self._record, self._term, self._path = "", "", element.heading_path
+            self.group += 1
+        if element.kind == "heading" or "blockquote" in element.flags:
+            return
+        if "definition_term" in element.flags:
+            self._term = self._plain(element.text)
+        elif "definition" in element.flags:
+            yield from self._read_definition(element)
+        else:
+            yield from self._read_lines(element)
+
+    def subject_of(self, element: ElementDraft) -> str:
+        """The nearest heading that names a thing."""
+        return next((name for name in reversed(element.heading_path) if normalize_key(name) not in self._generic_keys), "")
+
+    def _read_definition(self, element: ElementDraft) -> Iterator[Statement]:
+        text = self._plain(element.text)
+        if not self._term or len(text) > _MAX_VALUE_CHARS:
+            return
+        pair = split_field(text)
+        if pair:
+            yield self._state(self._term, *pair, element, (element.span_start, element.span_end), "definition")
+        elif is_name(self._term):
+            yield self._state(self.subject_of(element), self._term, trim_value(text), element, (element.span_start, element.span_end), "definition")
+
+    def _read_lines(self, element: ElementDraft) -> Iterator[Statement]:
+        if ":" not in element.text and "：" not in element.text:
+            self._record = ""
+            return
+        has_field = False
+        for match in _LINE.finditer(element.text):
+            line = self._plain(match[0])
+            if ":" not in line and "：" not in line:
+                continue
+            span = (element.span_start + match.start(), element.span_start + match.end())
+            for statement in self._read_line(line, element, span):
+                has_field = True
+                if statement is not None:
+                    yield statement
+        if not has_field:
+            self._record = ""
+
+    def _plain(self, line: str) -> str:
+        if self._is_markdown and _MARKUP.search(line):
+            from documents.parsing.markdown_inline import read_source
+
+            return _LIST_MARK.sub("", read_source(line, {}))
+        return _LIST_MARK.sub("", " ".join(strip_invisible(line).split()))
+
+    def _read_line(self, line: str, element: ElementDraft, span: tuple[int, int]) -> Iterator[Statement | None]:
+        """Statements of one line; None for a line that opens a record."""
+        parts = _DOTS.split(line)
+        if len(parts) > 1:
+            pairs = [split_field(part) for part in parts[1:]]
+            if split_field(parts[0]) is None and is_subject(parts[0]) and all(pairs):
+                for pair in pairs:
+                    if pair:
+                        yield self._state(parts[0].strip(), *pair, element, span, "inline")
+            return
+        yield from self._read_fields(line, element, span)
+
+    def _read_fields(self, line: str, element: ElementDraft, span: tuple[int, int]) -> Iterator[Statement | None]:
+        pieces = [split_field(piece) for piece in _CHINESE_STOPS.split(line)]
+        for pair in pieces if all(pieces) else [split_field(line)]:
+            if pair is None:
+                continue
+            if normalize_key(pair[0]) in self._subject_keys:
+                self._record = pair[1]
+                yield None
+            elif self._record:
+                yield self._state(self._record, *pair, element, span, "record_lines")
+            else:
+                yield self._state(self.subject_of(element), *pair, element, span, "heading_field")
+
+    def _state(self, subject: str, field: str, value: str, element: ElementDraft, span: tuple[int, int], origin: str) -> Statement:
+        start, end = span
+        text = self._extract.text
+        while start < end and text[start].isspace():
+            start += 1
+        while end > start and text[end - 1].isspace():
+            end -= 1
+        return Statement(subject, field, value, start, end, element, self._locate(element, start, end), origin, group=self.group)
+
+    def _locate(self, element: ElementDraft, start: int, end: int) -> str:
+        """The lines of the statement where the canonical text is the source; elsewhere those of its element."""
+        if not self._extract.media_type.startswith("text/") or self._extract.media_type == "text/html" or not element.locator.startswith("L"):
+            return element.locator
+        first = int(re.match(r"L(\d+)", element.locator)[1]) + element.text.count("\n", 0, start - element.span_start)  # type: ignore[index]
+        last = first + self._extract.text.count("\n", start, end)
+        return f"L{first}" if first == last else f"L{first}-L{last}"
+
+
+def split_field(text: str) -> tuple[str, str] | None:
+    """(field, value) of `field: value`, or None when the part before the colon is no short name."""
+    match = _FIELD.fullmatch(text)
+    if match is None or len(match["value"]) > _MAX_VALUE_CHARS or match["value"].startswith("//"):
+        return None
+    value = trim_value(match["value"])
+    return (match["field"], value) if value and is_name(match["field"]) else None
+
+
+def trim_value(value: str) -> str:
+    """The value without the stop that ends its sentence."""
+    value = value.strip()
+    if value.endswith((";", "；", "。")):
+        return value[:-1].rstrip()
+    return value[:-1] if value.endswith(".") and value.count(".") == 1 else value
+
+
+def is_name(text: str) -> bool:
+    """Whether a label is short and no sentence, time, address or link."""
+    return _is_short(text, _MAX_WORDS, _MAX_HAN) and not _SENTENCE_WORD.search(text)
+
+
+def is_subject(text: str) -> bool:
+    return _is_short(text, _MAX_SUBJECT_WORDS, _MAX_SUBJECT_HAN)
+
+
+def _is_short(text: str, words: int, han: int) -> bool:
+    plain = text.strip()
+    if not any(char.isalpha() for char in plain) or _NOT_A_NAME.search(plain):
+        return False
+    return len(_HAN.findall(plain)) <= han and len(plain.split()) <= words

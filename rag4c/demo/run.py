@@ -1,0 +1,166 @@
+"""`rag4c demo`: ingest a folder through the real workers, ask every question, compare status, reason, document and span."""
+from __future__ import annotations
+
+import json
+import time
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from documents import api as documents
+from rag4c.commands.base import progress, say
+from rag4c.demo.seed import CORPUS, QUESTIONS, ensure_base
+from rag4c.kernel.canonical import sha256_hex
+from rag4c.kernel.errors import Unavailable
+from rag4c.kernel.grant import system_actor
+from retrieval import api as retrieval
+from tenants import api as tenants
+from verification import api as verification
+
+if TYPE_CHECKING:
+    import argparse
+    import uuid
+
+    from rag4c.kernel.grant import Actor
+    from verification.api import AnswerView
+
+STALL_S: Final = 300.0
+ANSWERED: Final = ("answered", "partial", "answered_unverified")
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One question, what came, and what is wrong with it (empty when right)."""
+
+    question: dict[str, Any]
+    answer: AnswerView
+    fault: str
+
+
+def run(arguments: argparse.Namespace, people: list[str]) -> int:
+    """Exit code 0 only when every question came out as expected."""
+    folder = (arguments.docs or CORPUS).absolute()
+    questions = [json.loads(line) for line in (arguments.questions or QUESTIONS).read_text(encoding="utf-8").splitlines() if line.strip()]
+    tenant_id = tenants.find_tenant_id("demo")
+    if tenant_id is None:
+        raise Unavailable("demo_missing", "The demo tenant is not there; run `rag4c init-db` and try again.")
+    host = system_actor(tenant_id, channel="cli")
+    slug = "handbook" if folder == CORPUS else f"demo-{sha256_hex(str(folder))[:8]}"
+    base_id = publish_folder(host, slug, folder)
+    asker = tenants.actor_for_user(tenant_id=tenant_id, user_id=tenants.find_user(actor=host, username=people[-1]), channel="cli")
+    outcomes = []
+    started = time.monotonic()
+    for number, question in enumerate(questions, start=1):
+        progress(f"asking {number} of {len(questions)}")
+        answer = verification.answer_question(actor=asker, question=question["question"], knowledge_bases=[base_id])
+        outcomes.append(Outcome(question, answer, judge(question["expect"], answer)))
+    progress("")
+    if arguments.output_dir:
+        _write(arguments.output_dir, outcomes)
+    return _report(outcomes, time.monotonic() - started)
+
+
+def publish_folder(actor: Actor, slug: str, folder: Path) -> uuid.UUID:
+    """Sync, wait for the workers, draft and release to `live`; what is unchanged costs nothing."""
+    base_id, source_id = ensure_base(actor, slug, slug.replace("-", " ").title(), folder)
+    report = documents.sync_source(actor=actor, source_id=source_id)
+    say(f"{report.files_seen} files: {report.documents_added} added, {report.documents_updated} updated, {report.documents_reused} unchanged, "
+        f"{report.documents_deleted} deleted, {len(report.refused)} refused")
+    for refusal in report.refused:
+        say(f"  {refusal.path}: {refusal.message} ({refusal.code})")
+    wait_for_jobs(actor, base_id)
+    manifest = retrieval.draft_manifest(actor=actor, knowledge_base_id=base_id)
+    rev = retrieval.release(actor=actor, knowledge_base_id=base_id, channel="live", manifest_id=manifest.id, reason="release after sync")
+    say(f"{manifest.item_count} documents live (manifest #{manifest.seq}, channel rev {rev})")
+    return base_id
+
+
+def wait_for_jobs(actor: Actor, base_id: uuid.UUID) -> dict[str, int]:
+    """Until no job is queued or running. Raises: Unavailable("workers_idle") when nothing moves for five minutes."""
+    last, moved = None, time.monotonic()
+    while True:
+        counts = documents.count_jobs(actor=actor, knowledge_base_id=base_id)
+        open_jobs = counts["queued"] + counts["running"] + counts["stuck"]
+        if open_jobs == 0:
+            progress("")
+            return counts
+        if counts != last:
+            last, moved = counts, time.monotonic()
+        if time.monotonic() - moved > STALL_S:
+            raise Unavailable("workers_idle", "No document has moved for five minutes; is a worker running? See `rag4c status`.", counts)
+        progress(f"indexing: {counts['completed']} done, {open_jobs} to go, {counts['error']} failed")
+        time.sleep(0.2)
+
+
+def judge(expect: dict[str, Any], answer: AnswerView) -> str:
+    """What is wrong with an answer, in words; empty when it is as expected."""
+    if expect["status"] == "answered":
+        if answer.status not in ANSWERED:
+            return f"{answer.status}: {answer.reason} instead of an answer"
+        return _judge_sources(expect, answer)
+    if answer.status != expect["status"]:
+        return f"{answer.status} instead of {expect['status']}"
+    reasons = expect["reason"] if isinstance(expect["reason"], list) else [expect["reason"]]
+    if answer.reason not in reasons:
+        return f"reason {answer.reason} instead of {' or '.join(reasons)}"
+    return _judge_sides(expect, answer) if answer.reason == "conflicting_evidence" else ""
+
+
+def _judge_sources(expect: dict[str, Any], answer: AnswerView) -> str:
+    cited = [(citation.document, citation.quote) for citation in answer.citations]
+    for source in expect["sources"]:
+        if not any(document == source["document"] and _overlaps(quote, source["quote"]) for document, quote in cited):
+            return f"cites {sorted({document for document, _ in cited})} and not {source['document']} at the expected words"
+    missing = [part for part in expect.get("contains", []) if _fold(part) not in _fold(answer.answer)]
+    return f"does not say {missing}" if missing else ""
+
+
+def _judge_sides(expect: dict[str, Any], answer: AnswerView) -> str:
+    cited = {side.document for side in answer.conflict}
+    missing = sorted({source["document"] for source in expect["sources"]} - cited)
+    return f"the side of {missing} is missing" if missing else ""
+
+
+def _fold(text: str) -> str:
+    return "".join(character for character in text.casefold() if character.isalnum())
+
+
+def _overlaps(quote: str, gold: str) -> bool:
+    """Whether the two stretches of text share words: one holds the other, or they share a run of a third of the gold's length."""
+    a, b = _fold(quote), _fold(gold)
+    if not a or not b:
+        return False
+    if a in b or b in a:
+        return True
+    size = max(4, len(b) // 3)
+    return any(b[at : at + size] in a for at in range(0, len(b) - size + 1, max(1, size // 4)))
+
+
+def _write(folder: Path, outcomes: list[Outcome]) -> None:
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / "answers.jsonl").open("w", encoding="utf-8") as stream:
+        for outcome in outcomes:
+            row = {
+                "id": outcome.question["id"],
+                "kind": outcome.question.get("kind"),
+                "status": outcome.answer.status,
+                "reason": outcome.answer.reason,
+                "answer": outcome.answer.answer,
+                "confidence": outcome.answer.confidence,
+                "citations": [{"document": row.document, "quote": row.quote} for row in outcome.answer.citations],
+                "fault": outcome.fault,
+            }
+            stream.write(json.dumps(row, ensure_ascii=False) + "\n")
+
+
+def _report(outcomes: list[Outcome], seconds: float) -> int:
+    kinds = Counter(outcome.question.get("kind", "") for outcome in outcomes)
+    right = Counter(outcome.question.get("kind", "") for outcome in outcomes if not outcome.fault)
+    for outcome in outcomes:
+        if outcome.fault:
+            say(f"WRONG {outcome.question['id']} [{outcome.question.get('kind', '')}] {outcome.question['question']}: {outcome.fault}")
+    for kind, total in sorted(kinds.items()):
+        say(f"{kind}={right[kind]}/{total}")
+    say(f"right={sum(right.values())}/{len(outcomes)} seconds={seconds:.1f}")
+    return 0 if sum(right.values()) == len(outcomes) else 1

@@ -1,0 +1,67 @@
+"""Admin pages of the ledger: what happened, and what is still owed because of it."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from django.contrib import admin
+from django.utils.html import format_html
+from django.utils.translation import gettext as _
+from django.utils.translation import gettext_lazy
+
+from rag4c.ledger.models import Delivery, Event
+from rag4c.scope.admin import ScopedAdmin, state_label
+from rag4c.scope.admin_parts import Panel, Related, Tile, offer_panels, offer_related, offer_tiles
+
+STATES = {"pending": "waits", "done": "good", "attention": "bad"}
+offer_tiles(
+    Tile(gettext_lazy("Deliveries that need attention"), "ledger.Delivery", "state__exact=attention", is_alarm=True),
+    Tile(gettext_lazy("Deliveries waiting"), "ledger.Delivery", "state__exact=pending"),
+)
+offer_panels(Panel(gettext_lazy("Deliveries that need attention"), "ledger.Delivery", "state__exact=attention"))
+offer_related("ledger.Event", Related(gettext_lazy("Deliveries"), "ledger.Delivery", "event_id__exact"))
+
+
+@admin.register(Event)
+class EventAdmin(ScopedAdmin[Event]):
+    list_display = ("code", "subject", "by", "channel", "at")
+    list_filter = ("channel", "subject_kind")
+    search_fields = ("code__exact", "subject_id__exact")
+    fields = ("at", "code", "actor", "channel", "subject_kind", "subject_id", "xid", "incarnation", "body", "id")
+    ordering = ("-at", "-id")
+    people = ("actor",)
+    view_permission = "ledger.read"
+    empty_text = gettext_lazy("Every governed change, as it happened. The first change writes the first line.")
+
+    @admin.display(description=gettext_lazy("subject"))
+    def subject(self, event: Event) -> str:
+        return f"{event.subject_kind} {event.subject_id[:13]}"
+
+    @admin.display(description=gettext_lazy("by"))
+    def by(self, event: Any) -> str:
+        return str(event.actor_name or event.actor)
+
+    @admin.display(description=gettext_lazy("recorded bytes"))
+    def body(self, event: Event) -> str:
+        return format_html("<pre class='scoped-pre'>{}</pre>", json.dumps(json.loads(bytes(event.canonical)), indent=2, ensure_ascii=False))
+
+    def headline(self, event: Event) -> str:
+        return _("%(code)s on %(kind)s %(id)s.") % {"code": event.code, "kind": event.subject_kind, "id": event.subject_id}
+
+
+@admin.register(Delivery)
+class DeliveryAdmin(ScopedAdmin[Delivery]):
+    list_display = ("code", "handler", "situation", "attempts", "due_at")
+    list_filter = ("state", "handler")
+    search_fields = ("subject_id__exact",)
+    view_permission = "ledger.read"
+    empty_text = gettext_lazy("What must still react to an event. Nothing is owed.")
+
+    @admin.display(description=gettext_lazy("state"), ordering="state")
+    def situation(self, delivery: Delivery) -> str:
+        return state_label(delivery.get_state_display(), STATES[delivery.state])
+
+    def headline(self, delivery: Delivery) -> str:
+        return _("%(code)s for %(handler)s: %(state)s after %(n)d attempts.") % {
+            "code": delivery.code, "handler": delivery.handler, "state": delivery.get_state_display(), "n": delivery.attempts}  # fmt: skip

@@ -1,0 +1,133 @@
+"""What apps offer to each other's admin pages: actions, links between objects, tiles of the start page, and who may read content.
+
+Registries, because a lower app's page shows what a higher app can do: a document's page offers the takedown of retrieval.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, Final
+
+from django import forms
+from django.utils.translation import gettext_lazy as _
+from unfold.widgets import UnfoldAdminTextareaWidget
+
+from rag4c.scope.views import actor_of, find_actor
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from django.db.models import Model, QuerySet
+    from django.http import HttpRequest
+
+    from rag4c.kernel.grant import Actor, Grant
+
+
+class NoFields(forms.Form):
+    """The api asks for nothing besides the object."""
+
+
+class ReasonForm(forms.Form):
+    reason = forms.CharField(label=_("Reason"), min_length=10, max_length=500, widget=UnfoldAdminTextareaWidget(attrs={"rows": 3}))
+
+
+def always(obj: Any) -> str:
+    """The action is available for every object."""
+    return ""
+
+
+@dataclass(frozen=True, slots=True)
+class ApiAction:
+    """A button: one call of one api function per selected object.
+
+    Args: permission: shown to actors whose grant has it; the api checks again. call: (actor, object, fields) -> what was done, as a sentence.
+    preview: what will happen to this object. refusal: why not now, or an empty text. needs_object: False for a button of the list itself.
+    """
+
+    name: str
+    label: Any
+    permission: str
+    call: Callable[[Actor, Any, dict[str, Any]], str]
+    preview: Callable[[Any], str]
+    form: type[forms.Form] = NoFields
+    refusal: Callable[[Any], str] = always
+    needs_object: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Related:
+    """A link from an object's page to the list of what belongs to it. lookup: of the target's list, as in its address."""
+
+    label: Any
+    target: str
+    lookup: str
+    value: Callable[[Any], Any] = field(default=lambda obj: obj.pk)
+
+
+@dataclass(frozen=True, slots=True)
+class Tile:
+    """A number of the start page, and the list that it counts. is_alarm: more than none is a problem."""
+
+    title: Any
+    target: str
+    params: str
+    is_alarm: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Panel:
+    """The first rows of a list, on the start page."""
+
+    title: Any
+    target: str
+    params: str
+    rows: int = 5
+
+
+ACTIONS: Final[dict[str, list[ApiAction]]] = {}
+RELATED: Final[dict[str, list[Related]]] = {}
+TILES: Final[list[Tile]] = []
+PANELS: Final[list[Panel]] = []
+_readable: Final[list[Callable[[Grant], QuerySet[Model, Any]]]] = []
+
+
+def offer_action(label: str, *actions: ApiAction) -> None:
+    """Args: label: `app.Model` whose lists and pages get the buttons."""
+    ACTIONS.setdefault(label, []).extend(actions)
+
+
+def offer_related(label: str, *links: Related) -> None:
+    RELATED.setdefault(label, []).extend(links)
+
+
+def offer_tiles(*tiles: Tile) -> None:
+    TILES.extend(tiles)
+
+
+def offer_panels(*panels: Panel) -> None:
+    PANELS.extend(panels)
+
+
+def install_readable_documents(ids_of: Callable[[Grant], QuerySet[Model, Any]]) -> None:
+    """ids_of: the ids of the documents that a grant may read, as a subquery."""
+    _readable[:] = [ids_of]
+
+
+def readable_document_ids(grant: Grant) -> QuerySet[Model, Any] | list[Any]:
+    """Without an installed rule nothing is readable."""
+    return _readable[0](grant) if _readable else []
+
+
+def admin_actor(request: HttpRequest) -> Actor:
+    """The actor as the ledger shall name it: acting through the admin."""
+    return replace(actor_of(request), channel="admin")
+
+
+def may(request: HttpRequest, permission: str) -> bool:
+    actor = find_actor(request)
+    return actor is not None and permission in actor.grant.permissions
+
+
+def actions_for(request: HttpRequest, model: type[Model]) -> list[ApiAction]:
+    """What this actor's grant allows to do with this model."""
+    return [action for action in ACTIONS.get(model._meta.label, []) if may(request, action.permission)]

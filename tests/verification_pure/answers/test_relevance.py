@@ -1,0 +1,70 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.verification_pure.answers.builders import embed, passage
+from verification.rules.contract import AnswerThresholds, CitedSpan, Claim, Passage
+from verification.rules.question import read_question
+from verification.rules.relevance import check_answers_question, find_unknown_words
+
+
+def details(question: str, text: str, *, heading: tuple[str, ...] = (), thresholds: AnswerThresholds | None = None) -> set[str]:
+    held: Passage = passage(1, text, heading=heading)
+    claim = Claim("c1", text, (1,), (CitedSpan(1, 0, len(text)),))
+    findings = check_answers_question(read_question(question), (claim,), (held,), embed, thresholds or AnswerThresholds())
+    assert all(finding.layer == "Q" for finding in findings)
+    return {finding.detail for finding in findings if finding.outcome == "unsupported"}
+
+
+def test_R29_text_on_the_topic_that_gives_no_value_does_not_answer() -> None:
+    assert "type_mismatch" in details("How much is the transit subsidy?", "All staff may apply for the transit subsidy.")
+    assert "type_mismatch" in details("停车费是多少钱？", "停车费由财务组收取。")
+
+
+def test_a_fitting_sentence_has_one_ok_finding() -> None:
+    assert details("How long is the notice period?", "The notice period is 30 days.") == set()
+    assert details("试用期多久？", "试用期为三个月。") == set()
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("What was the budget of Globex in 2023?", "The budget of Globex in 2022 was $5 million."),
+        ("2023年的预算金额是多少？", "2022年的预算为500万元。"),
+    ],
+)
+def test_another_year_is_a_time_mismatch(question: str, text: str) -> None:
+    assert "time_mismatch" in details(question, text)
+
+
+def test_the_year_may_stand_in_the_heading() -> None:
+    assert "time_mismatch" not in details("What was the budget of Globex in 2023?", "The budget of Globex was $5 million.", heading=("Report 2023",))
+
+
+def test_another_name_is_a_missing_subject() -> None:
+    assert "subject_missing" in details("What does Acme sell?", "Globex sells maps.")
+    assert details("What does Globex sell?", "Globex sells maps.") == set()
+
+
+def test_another_unit_is_a_unit_mismatch() -> None:
+    assert "unit_mismatch" in details("How many days does the review take?", "The review costs $20.")
+    assert "unit_mismatch" not in details("How many days does the review take?", "The review takes two weeks.")
+
+
+def test_SYS_B5_a_word_that_no_passage_carries_is_unknown() -> None:
+    held = (passage(1, "The red circle is small."),)
+    assert find_unknown_words(read_question("What is the material of the small red circle?"), held) == ("material",)
+
+
+def test_an_attribute_that_is_named_nowhere_is_missing() -> None:
+    assert "attribute_missing" in details("What material does the circle have?", "The circle is red and small.")
+
+
+def test_R07_a_threshold_of_zero_is_not_no_threshold() -> None:
+    text = "The notice period is 30 days."
+    assert "low_confidence" in details("How long is the notice period?", text, thresholds=AnswerThresholds(min_answers=1.0))
+    assert "low_confidence" not in details("How long is the notice period?", text, thresholds=AnswerThresholds(min_answers=0.0))
+
+
+def test_no_claims_give_no_findings() -> None:
+    assert check_answers_question(read_question("Who?"), (), (), embed, AnswerThresholds()) == ()

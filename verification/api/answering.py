@@ -1,0 +1,197 @@
+"""One question, from grant to a stored verdict. API, page, command line, Python and evaluation all run this function (SYS-G10)."""
+from __future__ import annotations
+
+import uuid
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+from documents import api as documents
+from rag4c.kernel import clock
+from rag4c.kernel.errors import Absent, Denied, Invalid
+from rag4c.scope.manager import scope
+from retrieval import api as retrieval
+from tenants import api as tenants
+from verification.api.checking import check_draft, check_relevance
+from verification.api.evidence import embed_texts, list_facts, pack_passages, wide_passages
+from verification.api.policies import answer_policy_in_force, policy_rev_of, thresholds_of
+from verification.api.reading import read_answer
+from verification.api.storing import Outcome, store_answer
+from verification.rules.conflicts import audit_conflicts
+from verification.rules.contract import ConflictReport, Draft, Finding, Scores, Verdict
+from verification.rules.decision import DecisionInputs, decide
+from verification.rules.extract import draft_answer
+from verification.rules.facts_answer import FactAnswer, UnsupportedAttribute, draft_fact_answer, find_fact_answer
+from verification.rules.lexicon_words import cover_of, prepare_text, read_words
+from verification.rules.question import read_question
+
+if TYPE_CHECKING:
+    from rag4c.kernel.grant import Actor, Grant
+    from verification.api.contract import AnswerView
+    from verification.rules.contract import AnswerThresholds, FactRow, Passage
+    from verification.rules.question import QuestionReading
+
+__all__ = ["answer_question"]
+MAX_QUESTION: Final = 4_000
+
+
+@dataclass(slots=True)
+class _Work:
+    """What the steps of one question have seen so far."""
+
+    grant: Grant
+    reading: QuestionReading
+    thresholds: AnswerThresholds
+    gathered: retrieval.Gathered
+    facts: tuple[FactRow, ...] = ()
+    passages: tuple[Passage, ...] = ()
+    wide: tuple[Passage, ...] = ()
+    draft: Draft | None = None
+    stated: dict[str, FactRow] = field(default_factory=dict)
+    same_key: tuple[FactRow, ...] = ()
+    unsupported: UnsupportedAttribute | None = None
+    conflict: ConflictReport | None = None
+    findings: tuple[Finding, ...] = ()
+    relevance: Finding | None = None
+
+
+def answer_question(
+    *,
+    actor: Actor,
+    question: str,
+    workspace: str | None = None,
+    knowledge_bases: Sequence[uuid.UUID] = (),
+    channel: str = "live",
+    purpose: str = "",
+    acl: frozenset[str] | None = None,
+) -> AnswerView:
+    """Answer from published, permitted, unchanged evidence, or abstain with a reason; either way the record is stored with its lifeline.
+
+    Args: question: 1 to 4,000 code points. knowledge_bases: all of the workspace when empty. acl: narrows the grant, never widens it.
+    Raises: Denied("not_allowed"), Invalid("question_invalid"), Absent("workspace" | "knowledge_base").
+    Source: architecture.md section 4, SYS-E1 to E5.
+    """
+    if "ask" not in actor.grant.permissions and actor.kind != "system":
+        raise Denied("not_allowed", "Your roles do not allow asking.")
+    asked = _clean_question(question)
+    started = clock.monotonic()
+    workspace_id = tenants.find_workspace(actor=actor, key=workspace or "main")
+    grant = tenants.restrict_grant(actor.grant, acl, workspace_id=workspace_id, purpose=purpose)
+    bases = _choose_bases(actor, workspace_id, knowledge_bases)
+    visible = retrieval.visible_set(grant=grant, knowledge_base_ids=bases, channel=channel)
+    with scope(grant):
+        policy, retrieval_policy = answer_policy_in_force(grant.tenant_id), retrieval.retrieval_policy_in_force(grant.tenant_id)
+    thresholds = thresholds_of(policy, retrieval_policy)
+    work = _find_evidence(grant, asked, visible, thresholds)
+    found = clock.monotonic()
+    verdict = _decide(work) if visible.permitted_count else decide(DecisionInputs(visible_count=0, hits=0), thresholds)
+    timings = {"retrieval": _ms(found - started), "verification": _ms(clock.monotonic() - found), "total": _ms(clock.monotonic() - started)}
+    outcome = Outcome(
+        grant=grant,
+        question=asked,
+        channel=channel,
+        gathered=work.gathered,
+        passages=work.passages,
+        wide=work.wide,
+        draft=work.draft,
+        findings=(*work.findings, *((work.relevance,) if work.relevance else ())),
+        conflict=work.conflict,
+        verdict=verdict,
+        policy_rev=policy_rev_of(policy, retrieval.policy_digest(retrieval_policy)),
+        timings_ms=timings,
+    )
+    answer_id = store_answer(actor=actor, outcome=outcome)
+    return read_answer(actor=actor, answer_id=answer_id)
+
+
+def _ms(seconds: float) -> int:
+    return round(seconds * 1000)
+
+
+def _clean_question(question: str) -> str:
+    """NUL and lone surrogates cannot be stored; they are replaced, as in documents."""
+    text = question.encode("utf-8", "replace").decode("utf-8").replace("\x00", "\ufffd").strip()
+    if not 1 <= len(text) <= MAX_QUESTION:
+        raise Invalid("question_invalid", f"A question is 1 to {MAX_QUESTION:,} characters.")
+    return text
+
+
+def _choose_bases(actor: Actor, workspace_id: uuid.UUID, wanted: Sequence[uuid.UUID]) -> list[uuid.UUID]:
+    known = [base.id for base in documents.list_knowledge_bases(actor=actor, workspace_id=workspace_id)]
+    if unknown := set(wanted) - set(known):
+        raise Absent("knowledge_base", "There is no such knowledge base in this workspace.", {"count": len(unknown)})
+    return [key for key in known if key in set(wanted)] if wanted else known
+
+
+def _find_evidence(grant: Grant, question: str, visible: retrieval.VisibleSet, thresholds: AnswerThresholds) -> _Work:
+    reading = read_question(question)
+    facts = list_facts(grant, visible)
+    version, synonyms = documents.field_synonyms(grant)
+    found = find_fact_answer(reading, facts, synonyms) if facts else None
+    fact_chunks = [uuid.UUID(fact.chunk_id) for fact in found.facts] if isinstance(found, FactAnswer) else []
+    gathered = retrieval.gather(grant=grant, question=question, visible=visible, fact_chunk_ids=fact_chunks)
+    work = _Work(grant, reading, thresholds, gathered, facts)
+    if isinstance(gathered.outcome, retrieval.Insufficient):
+        return work
+    work.passages = pack_passages(gathered.outcome)
+    work.wide = wide_passages(work.passages, gathered.wide)
+    if isinstance(found, FactAnswer):
+        _draft_facts(work, found)
+    if work.draft is None:
+        work.draft = draft_answer(reading, work.passages, embed_texts, thresholds)
+    work.unsupported = found if isinstance(found, UnsupportedAttribute) else None
+    return work
+
+
+def _draft_facts(work: _Work, found: FactAnswer) -> None:
+    """The complete permitted source set of the answered keys goes to the audit, beyond top-k and budget (SYS-B3)."""
+    work.draft = draft_fact_answer(found, work.passages)
+    if work.draft is None:
+        return
+    keys = {(fact.subject_key, fact.field_key) for fact in found.facts}
+    periods = {fact.period for fact in found.facts}
+    work.same_key = tuple(fact for fact in work.facts if (fact.subject_key, fact.field_key) in keys and fact.period in periods)
+    work.stated = {claim.id: fact for claim, fact in zip(work.draft.claims, found.facts, strict=True)}
+
+
+def _decide(work: _Work) -> Verdict:
+    """Audit, checks and the pure decision. No path to an answer leaves the audit out."""
+    gathered = work.gathered
+    outcome = gathered.outcome
+    reason = outcome.reason if isinstance(outcome, retrieval.Insufficient) else ""
+    if work.draft is not None:
+        work.conflict = audit_conflicts(work.reading, work.draft, work.wide, work.same_key, embed_texts)
+        places = {str(key): chunk.place_id for key, chunk in gathered.visible.chunks.items()}
+        work.findings = check_draft(work.grant, work.draft, work.passages, places, work.stated, work.thresholds)
+        answers = check_relevance(work.reading, work.draft, work.passages, embed_texts, work.thresholds)
+        work.relevance = answers[0] if answers else None
+    inputs = DecisionInputs(
+        visible_count=gathered.visible.permitted_count,
+        hits=0 if reason == "no_evidence" else gathered.hit_count,
+        retrieval_scored=not work.stated,
+        best_scores=Scores(dense_cosine=gathered.best_scores.get("dense_cosine"), bm25=gathered.best_scores.get("bm25")),
+        unsupported_attribute=_unsupported_of(work),
+        conflict=work.conflict,
+        stale_cited=(),
+        stale_candidates=gathered.stale_chunk_ids if reason == "source_changed" else (),
+        evidence_left=len(work.passages),
+        chunk_settings_dropped=1 if reason == "chunk_settings_changed" else 0,
+        prompt_budget_error=reason == "prompt_budget",
+        claims=work.draft.claims if work.draft else (),
+        findings=work.findings,
+        relevance=work.relevance,
+        confidence=work.draft.confidence if work.draft else None,
+    )
+    if reason == "low_retrieval":
+        return Verdict("abstained", "low_retrieval")
+    return decide(inputs, work.thresholds)
+
+
+def _unsupported_of(work: _Work) -> tuple[str, str] | None:
+    """The record has no such field, and no drafted sentence names it either (SYS-B5)."""
+    if work.unsupported is None:
+        return None
+    said = prepare_text(" ".join(claim.text for claim in work.draft.claims)) if work.draft else prepare_text("")
+    if all(cover_of(word, said) >= 0.7 for word in read_words(work.unsupported.attribute)):
+        return None
+    return work.unsupported.subject, work.unsupported.attribute
