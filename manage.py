@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 """Django's commands. DDL commands log in as the owner of the tables, everything else as the app."""
+
 import os
 import sys
 

@@ -1,4 +1,5 @@
 """The gate's implementation: one policy row per guarded action, or the action is blocked (principle 8)."""
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
@@ -40,7 +41,9 @@ def seed_policies(*, tenant_id: uuid.UUID) -> int:
     actor = system_actor(tenant_id)
     with scope(actor.grant), transaction.atomic():
         have = set(ActionPolicy.objects.values_list("action", flat=True))
-        missing = [ActionPolicy(tenant_id=tenant_id, action=code, mode=action.seeded) for code, action in sorted(REGISTRY.items()) if code not in have]
+        missing = [
+            ActionPolicy(tenant_id=tenant_id, action=code, mode=action.seeded) for code, action in sorted(REGISTRY.items()) if code not in have
+        ]
         ActionPolicy.objects.bulk_create(missing)
         if missing:
             ledger.record(actor, "policy.seeded", subject=("tenant", tenant_id), data={"actions": [row.action for row in missing]})

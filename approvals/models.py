@@ -1,4 +1,5 @@
 """Which guarded actions need whom. The engine of stages and votes is not here yet: a row that asks for a second person blocks."""
+
 from __future__ import annotations
 
 from typing import ClassVar

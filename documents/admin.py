@@ -172,7 +172,12 @@ class DataSourceAdmin(ScopedAdmin[DataSource]):
     def headline(self, source: DataSource) -> str:
         last = SyncRun.objects.filter(source=source).order_by("-started_at").first()
         seen = _("last read %s") % last.started_at.strftime("%Y-%m-%d %H:%M") if last else _("never read")
-        return _("%(key)s: %(seen)s, generation %(n)d, readers: %(readers)s.") % {"key": source.key, "seen": seen, "n": source.generation, "readers": source.acl}
+        return _("%(key)s: %(seen)s, generation %(n)d, readers: %(readers)s.") % {
+            "key": source.key,
+            "seen": seen,
+            "n": source.generation,
+            "readers": source.acl,
+        }
 
 
 @admin.register(Document)
@@ -249,7 +254,13 @@ class SyncRunAdmin(ScopedAdmin[SyncRun]):
 
     @admin.display(description=gettext_lazy("changes"))
     def changes(self, run: SyncRun) -> str:
-        return _("+%(a)d ~%(u)d -%(d)d, %(s)d same, %(r)d refused") % {"a": run.added, "u": run.updated, "d": run.deleted, "s": run.reused, "r": run.refused}
+        return _("+%(a)d ~%(u)d -%(d)d, %(s)d same, %(r)d refused") % {
+            "a": run.added,
+            "u": run.updated,
+            "d": run.deleted,
+            "s": run.reused,
+            "r": run.refused,
+        }
 
     @admin.display(description=gettext_lazy("by"))
     def by(self, run: Any) -> str:

@@ -1,4 +1,5 @@
 """Walking a source folder: regular files by name order, links never followed, everything else refused with its code (SYS-A2)."""
+
 from __future__ import annotations
 
 import os

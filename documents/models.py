@@ -1,4 +1,5 @@
 """Documents and everything read out of them. Revisions are immutable; lineage is NOT NULL; identities are content-derived (architecture, section 3)."""
+
 from __future__ import annotations
 
 from typing import ClassVar
@@ -8,7 +9,7 @@ from django.db import models
 from django.db.models.functions import Now
 
 from documents.states import INGEST_JOB
-from rag4c.scope.models import TenantModel, tenant_fk
+from rag4c.scope.models import TenantForeignKey, TenantModel
 
 SHA256 = 64
 
@@ -38,7 +39,7 @@ class IngestPolicy(TenantModel):
 
 
 class KnowledgeBase(TenantModel):
-    workspace = tenant_fk("tenants.Workspace")
+    workspace = TenantForeignKey("tenants.Workspace")
     slug = models.SlugField()
     name = models.CharField(max_length=200)
     created_at = models.DateTimeField(db_default=Now(), editable=False)
@@ -56,12 +57,12 @@ class KnowledgeBase(TenantModel):
 class DataSource(TenantModel):
     """Where documents come from. `generation` counts published changes; a failed sync consumes none."""
 
-    knowledge_base = tenant_fk("documents.KnowledgeBase", related_name="sources")
+    knowledge_base = TenantForeignKey("documents.KnowledgeBase", related_name="sources")
     key = models.CharField(max_length=200)
     kind = models.CharField(max_length=10, choices=[("folder", "folder"), ("upload", "upload")])
     root = models.CharField(max_length=4096, blank=True)
     freshness = models.CharField(max_length=10, choices=[("snapshot", "snapshot"), ("live", "live")], default="snapshot")
-    acl = tenant_fk("tenants.AclSet")  # what its documents get; a source whose readers are unknown carries the deny-all set
+    acl = TenantForeignKey("tenants.AclSet")  # what its documents get; a source whose readers are unknown carries the deny-all set
     generation = models.PositiveBigIntegerField(default=0)
     created_at = models.DateTimeField(db_default=Now(), editable=False)
 
@@ -78,10 +79,10 @@ class DataSource(TenantModel):
 class Document(TenantModel):
     """id: documents.identity.document_id. A tombstone keeps its row, so that the id never means something else."""
 
-    knowledge_base = tenant_fk("documents.KnowledgeBase", related_name="documents")
-    source = tenant_fk("documents.DataSource", related_name="documents")
+    knowledge_base = TenantForeignKey("documents.KnowledgeBase", related_name="documents")
+    source = TenantForeignKey("documents.DataSource", related_name="documents")
     path = models.CharField(max_length=1024)
-    head = tenant_fk("documents.Revision", null=True)  # newest revision that completed; what is served is the manifest's
+    head = TenantForeignKey("documents.Revision", null=True)  # newest revision that completed; what is served is the manifest's
     state = models.CharField(max_length=12, choices=[("live", "live"), ("tombstoned", "tombstoned")], default="live")
     tombstone_generation = models.PositiveBigIntegerField(null=True, blank=True)
     served_from_number = models.PositiveIntegerField(default=1)  # a document that came back is not served by older revisions
@@ -118,9 +119,9 @@ class Blob(TenantModel):
 class Revision(TenantModel):
     """One immutable state of a document's bytes."""
 
-    document = tenant_fk("documents.Document", related_name="revisions")
+    document = TenantForeignKey("documents.Document", related_name="revisions")
     number = models.PositiveIntegerField()
-    blob = tenant_fk("documents.Blob")
+    blob = TenantForeignKey("documents.Blob")
     content_sha256 = models.CharField(max_length=SHA256)
     added_by = models.CharField(max_length=80)
     created_at = models.DateTimeField(db_default=Now(), editable=False)
@@ -138,7 +139,7 @@ class Revision(TenantModel):
 class ParseAttempt(TenantModel):
     """One reading of a revision: the canonical text with its digest, and what read it."""
 
-    revision = tenant_fk("documents.Revision", related_name="parse_attempts")
+    revision = TenantForeignKey("documents.Revision", related_name="parse_attempts")
     parser = models.CharField(max_length=40)
     parser_version = models.CharField(max_length=40)
     media_type = models.CharField(max_length=80)
@@ -161,7 +162,7 @@ class ParseAttempt(TenantModel):
 class SpanModel(TenantModel):
     """A place in a parse: code points span_start..span_end (half-open) of its canonical text, and the locator that people read."""
 
-    parse = tenant_fk("documents.ParseAttempt")
+    parse = TenantForeignKey("documents.ParseAttempt")
     locator = models.CharField(max_length=500)
     span_start = models.PositiveIntegerField()
     span_end = models.PositiveIntegerField()
@@ -170,7 +171,9 @@ class SpanModel(TenantModel):
         abstract = True
         constraints: ClassVar[list[models.BaseConstraint]] = [
             *TenantModel.Meta.constraints,
-            models.CheckConstraint(condition=models.Q(span_end__gte=models.F("span_start")) & ~models.Q(locator=""), name="%(app_label)s_%(class)s_place"),
+            models.CheckConstraint(
+                condition=models.Q(span_end__gte=models.F("span_start")) & ~models.Q(locator=""), name="%(app_label)s_%(class)s_place"
+            ),
         ]
 
 
@@ -199,7 +202,7 @@ class Element(SpanModel):
 class ChunkVersion(TenantModel):
     """A stretch of text in one wording, wherever it stands now. id: documents.identity.chunk_version_id; never changed."""
 
-    document = tenant_fk("documents.Document", related_name="chunk_versions")
+    document = TenantForeignKey("documents.Document", related_name="chunk_versions")
     content_sha256 = models.CharField(max_length=SHA256)
     index_text_sha256 = models.CharField(max_length=SHA256)
     repeat_ordinal = models.PositiveIntegerField(default=0)
@@ -211,7 +214,9 @@ class ChunkVersion(TenantModel):
     class Meta(TenantModel.Meta):
         constraints: ClassVar[list[models.BaseConstraint]] = [
             *TenantModel.Meta.constraints,
-            models.UniqueConstraint(fields=["tenant", "document", "content_sha256", "index_text_sha256", "repeat_ordinal"], name="documents_chunkversion_key"),
+            models.UniqueConstraint(
+                fields=["tenant", "document", "content_sha256", "index_text_sha256", "repeat_ordinal"], name="documents_chunkversion_key"
+            ),
         ]
 
     def __str__(self) -> str:
@@ -221,8 +226,8 @@ class ChunkVersion(TenantModel):
 class RevisionChunk(SpanModel):
     """Where a chunk version stands in one revision; citations point here."""
 
-    revision = tenant_fk("documents.Revision", related_name="chunks")
-    chunk_version = tenant_fk("documents.ChunkVersion", related_name="places")
+    revision = TenantForeignKey("documents.Revision", related_name="chunks")
+    chunk_version = TenantForeignKey("documents.ChunkVersion", related_name="places")
     ordinal = models.PositiveIntegerField()
     settings_digest = models.CharField(max_length=SHA256)
 
@@ -240,8 +245,8 @@ class RevisionChunk(SpanModel):
 class Fact(SpanModel):
     """One value with its lineage (SYS-D1). Keys are normalised; value is NULL when the text is no number."""
 
-    document = tenant_fk("documents.Document", related_name="facts")
-    revision = tenant_fk("documents.Revision", related_name="facts")
+    document = TenantForeignKey("documents.Document", related_name="facts")
+    revision = TenantForeignKey("documents.Revision", related_name="facts")
     subject = models.TextField()
     field = models.TextField()
     subject_key = models.CharField(max_length=300)
@@ -271,7 +276,7 @@ class Fact(SpanModel):
 class IngestJob(TenantModel):
     """Owns the state of one revision's way to the index. Every write names the fence it holds (GOV-F2)."""
 
-    revision = tenant_fk("documents.Revision", related_name="jobs")
+    revision = TenantForeignKey("documents.Revision", related_name="jobs")
     settings_digest = models.CharField(max_length=SHA256)
     state = models.CharField(max_length=12, choices=INGEST_JOB.choices, default=INGEST_JOB.initial)
     error_reason = models.CharField(max_length=12, blank=True, choices=[(code, code) for code in ("failed", "quarantined", "cancelled")])
@@ -292,7 +297,9 @@ class IngestJob(TenantModel):
             models.CheckConstraint(condition=models.Q(state="error") ^ models.Q(error_reason=""), name="documents_ingestjob_error_has_reason"),
         ]
         indexes: ClassVar[list[models.Index]] = [
-            models.Index(fields=["lease_until"], condition=models.Q(state__in=["waiting", "parsing", "splitting", "indexing"]), name="documents_job_due")
+            models.Index(
+                fields=["lease_until"], condition=models.Q(state__in=["waiting", "parsing", "splitting", "indexing"]), name="documents_job_due"
+            )
         ]
 
     def __str__(self) -> str:
@@ -302,7 +309,7 @@ class IngestJob(TenantModel):
 class SyncRun(TenantModel):
     """The report of one reading of a source: what was found, file by file where something is to be said."""
 
-    source = tenant_fk("documents.DataSource", related_name="sync_runs")
+    source = TenantForeignKey("documents.DataSource", related_name="sync_runs")
     state = models.CharField(max_length=10, choices=[("running", "running"), ("done", "done"), ("failed", "failed")], default="running")
     generation = models.PositiveBigIntegerField(null=True)
     files_seen = models.PositiveIntegerField(default=0)
@@ -322,7 +329,7 @@ class SyncRun(TenantModel):
 class RefusedFile(TenantModel):
     """A file that a sync could not take: its path, a code and a sentence. Nothing else of it is kept."""
 
-    run = tenant_fk("documents.SyncRun", related_name="refusals")
+    run = TenantForeignKey("documents.SyncRun", related_name="refusals")
     path = models.CharField(max_length=1024)
     code = models.CharField(max_length=60)
     message = models.CharField(max_length=300)

@@ -1,4 +1,5 @@
 """The ingest machine (GOV-F7): one step forward at a time, or to error; a retry is an explicit new attempt. Stuck is derived, never stored."""
+
 from rag4c.kernel.states import Machine, Transition
 
 INGEST_JOB = Machine(

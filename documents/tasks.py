@@ -1,4 +1,5 @@
 """Ingest by Celery: ids in, ids out. The job row is the truth; a message is a hint that the sweep repeats."""
+
 from __future__ import annotations
 
 import structlog

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from drf_spectacular.utils import OpenApiParameter, extend_schema
+from drf_spectacular.utils import OpenApiParameter
 from rest_framework.decorators import api_view
 from rest_framework.response import Response
 
 from documents import api, serializers
+from rag4c.scope.openapi import PAGING, describe
 from rag4c.scope.paging import cut_page, read_page_query, read_uuid
 from rag4c.scope.views import actor_of
 
@@ -16,15 +17,12 @@ if TYPE_CHECKING:
     from rest_framework.request import Request
 
 
-@extend_schema(
-    operation_id="list_documents",
-    summary="Documents with the state of their newest revision",
-    parameters=[
-        OpenApiParameter("knowledge_base", str, description="Id of one knowledge base; all when left out."),
-        OpenApiParameter("after", str, description="`next` of the page before."),
-        OpenApiParameter("limit", int, description="1 to 200, 50 when left out."),
-    ],
+@describe(
+    "list_documents",
+    "Documents with the state of their newest revision",
+    parameters=(OpenApiParameter("knowledge_base", str, description="Id of one knowledge base; all when left out."), *PAGING),
     responses=serializers.DocumentPageSerializer,
+    problems=(400, 403),
 )
 @api_view(["GET"])
 def documents(request: Request) -> Response:
@@ -35,7 +33,7 @@ def documents(request: Request) -> Response:
     return Response(serializers.DocumentPageSerializer({"results": shown, "next": following}).data)
 
 
-@extend_schema(operation_id="list_sources", summary="Sources with what their last sync said", responses=serializers.DataSourceListSerializer)
+@describe("list_sources", "Sources with what their last sync said", responses=serializers.DataSourceListSerializer, problems=(403,))
 @api_view(["GET"])
 def sources(request: Request) -> Response:
     return Response(serializers.DataSourceListSerializer({"results": api.list_sources(actor=actor_of(request))}).data)

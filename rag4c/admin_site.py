@@ -12,7 +12,7 @@ from django.urls import reverse
 from django.utils.http import urlencode
 from django.utils.translation import gettext_lazy as _
 
-from rag4c.scope.admin import is_staff_actor
+from rag4c.scope.admin import MAX_COUNTED, ScopedAdmin, is_staff_actor
 from rag4c.scope.admin_parts import PANELS, TILES
 from rag4c.scope.views import find_actor, scoped_view
 
@@ -30,6 +30,11 @@ else:  # unfold has no types
 class TenantAdminSite(UnfoldAdminSite):
     index_template = "admin/scoped/index.html"
     index_title = _("Needs attention")
+
+    def register(self, models: Any, admin_class: Any = None, **options: Any) -> None:
+        """Only our own pages: those of Django's groups and of beat's schedules would write past the api, to tables of the platform."""
+        if admin_class is not None and issubclass(admin_class, ScopedAdmin):
+            super().register(models, admin_class, **options)
 
     def admin_view(self, view: Callable[..., HttpResponseBase], cacheable: bool = False) -> Any:  # noqa: FBT001, FBT002  # Django's signature
         return super().admin_view(view if getattr(view, "opens_own_scopes", False) else scoped_view(view), cacheable)
@@ -66,8 +71,9 @@ class TenantAdminSite(UnfoldAdminSite):
         lists = self._list_of(request, tile.target, tile.params)
         if lists is None:
             return None
-        count, (changes, url) = lists[0].result_count, lists
-        return {"title": tile.title, "count": count, "is_capped": changes.paginator.count >= 10_000, "is_alarm": tile.is_alarm and count > 0, "url": url}
+        changes, url = lists
+        count = changes.result_count
+        return {"title": tile.title, "count": count, "is_capped": count >= MAX_COUNTED, "is_alarm": tile.is_alarm and count > 0, "url": url}
 
     def _show_panel(self, request: HttpRequest, panel: Panel) -> dict[str, Any] | None:
         lists = self._list_of(request, panel.target, panel.params)

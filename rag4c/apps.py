@@ -1,4 +1,5 @@
 """App configs of the project package: the admin site, and the wiring that runs last."""
+
 from __future__ import annotations
 
 from django.apps import AppConfig

@@ -1,4 +1,5 @@
 """Before Django: services started or found, their addresses and passwords in the environment, and the database brought up to date."""
+
 from __future__ import annotations
 
 import json
@@ -82,7 +83,7 @@ def init_database(platform: Platform) -> None:
     Raises: DomainError of `initdb.init_database`; Unavailable("migration_failed").
     """
     initdb.init_database(platform.admin_dsn, platform.passwords, env.read_str("RAG4C_DB_NAME"))
-    done = subprocess.run([sys.executable, "-m", "rag4c.initialise"], check=False, capture_output=True, text=True, cwd=env.PROJECT_DIR)  # noqa: S603  # our own module
+    done = subprocess.run([sys.executable, "-m", "rag4c.initialise"], check=False, capture_output=True, text=True, cwd=env.PROJECT_DIR)  # our own module
     if done.returncode != 0:
         log = env.home_dir() / "initialise.log"
         log.write_text(done.stderr)
@@ -91,7 +92,7 @@ def init_database(platform: Platform) -> None:
 
 def convert_model() -> None:
     """The embedding model, converted once; progress goes to the terminal. Raises: Unavailable("model_conversion_failed")."""
-    done = subprocess.run([sys.executable, "-m", "rag4c.providers.e5.convert"], check=False, cwd=env.PROJECT_DIR)  # noqa: S603  # our own module
+    done = subprocess.run([sys.executable, "-m", "rag4c.providers.e5.convert"], check=False, cwd=env.PROJECT_DIR)  # our own module
     if done.returncode != 0:
         raise Unavailable("model_conversion_failed", "The embedding model could not be converted; the reason is printed above.")
 

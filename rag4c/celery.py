@@ -1,4 +1,5 @@
 """Celery application; a forked child forgets the parent's connections."""
+
 from __future__ import annotations
 
 import os

@@ -1,4 +1,5 @@
 """`rag4c …`: thin; every command translates its words and calls an api. Exit codes: 0 done, 1 not as wished, 2 wrong words, 3 refused, 4 unavailable."""
+
 from __future__ import annotations
 
 import argparse

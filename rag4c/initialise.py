@@ -1,4 +1,5 @@
 """`python -m rag4c.initialise`, as the owner: migrations, partitions, the default embedding space, the platform tenant, grants. Idempotent."""
+
 from __future__ import annotations
 
 import os

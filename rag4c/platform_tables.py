@@ -1,4 +1,5 @@
 """Tables without a tenant, and what each login may do with them; a test compares this list with the database."""
+
 from __future__ import annotations
 
 from typing import Final

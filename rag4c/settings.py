@@ -1,4 +1,5 @@
 """One settings file; the environment is read through kernel/env.py only."""
+
 from __future__ import annotations
 
 from typing import Any

@@ -1,11 +1,12 @@
 """The only place that connects lower apps to higher ones: event -> handler, port -> implementation."""
+
 from __future__ import annotations
 
 from django.db import connection
 
 from approvals.api import PolicyGate
-from rag4c.ledger import handlers
 from rag4c.kernel import failpoints
+from rag4c.ledger import handlers
 from rag4c.scope import gate
 from retrieval import api as retrieval
 

@@ -111,8 +111,12 @@ offer_action(
     ApiAction("end-takedown", gettext_lazy("End the takedown"), "release", end_takedown, lambda document: _("is shown again where manifests hold it"),
               refusal=say_not_down),
 )  # fmt: skip
-offer_action("retrieval.Manifest", ApiAction("release-manifest", gettext_lazy("Release to a channel"), "release", release_manifest, say_release, ReleaseForm))
-offer_action("retrieval.Channel", ApiAction("roll-back", gettext_lazy("Roll back"), "rollback", roll_back_channel, say_rollback, RollbackForm, say_no_release))
+offer_action(
+    "retrieval.Manifest", ApiAction("release-manifest", gettext_lazy("Release to a channel"), "release", release_manifest, say_release, ReleaseForm)
+)
+offer_action(
+    "retrieval.Channel", ApiAction("roll-back", gettext_lazy("Roll back"), "rollback", roll_back_channel, say_rollback, RollbackForm, say_no_release)
+)
 offer_action("retrieval.Takedown", ApiAction("end-this-takedown", gettext_lazy("End the takedown"), "release", end_this_takedown,
              lambda takedown: _("the document is shown again where manifests hold it"), refusal=say_over))  # fmt: skip
 offer_related(

@@ -1,4 +1,5 @@
 """Projections and publication. Projections can be rebuilt from documents at any time; manifests and releases are business truth."""
+
 from __future__ import annotations
 
 from typing import ClassVar, Self
@@ -7,7 +8,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import Now
 
-from rag4c.scope.models import ScopedManager, TenantModel, tenant_fk
+from rag4c.scope.models import ScopedManager, TenantForeignKey, TenantModel
 
 SHA256 = 64
 
@@ -58,7 +59,7 @@ class RetrievalPolicy(TenantModel):
 class LexSegment(TenantModel):
     """An immutable set of postings; `chunk_ids[ordinal]` is the chunk version that an ordinal stands for."""
 
-    knowledge_base = tenant_fk("documents.KnowledgeBase")
+    knowledge_base = TenantForeignKey("documents.KnowledgeBase")
     analyzer = models.CharField(max_length=40)
     digest = models.CharField(max_length=SHA256)
     chunk_ids = ArrayField(models.UUIDField())
@@ -71,7 +72,7 @@ class LexSegment(TenantModel):
 class LexBlock(TenantModel):
     """One packed row of a segment (architecture, section 6). Payload bytes are kept uncompressed, outside the row."""
 
-    segment = tenant_fk("retrieval.LexSegment", related_name="blocks")
+    segment = TenantForeignKey("retrieval.LexSegment", related_name="blocks")
     number = models.PositiveIntegerField()
     first_hash = models.BigIntegerField()
     payload = models.BinaryField()
@@ -89,7 +90,7 @@ class LexBlock(TenantModel):
 class ManifestCounter(TenantModel):
     """The last manifest number of a knowledge base, taken under its row lock, so that `seq` has no gaps (GOV-C1)."""
 
-    knowledge_base = tenant_fk("documents.KnowledgeBase")
+    knowledge_base = TenantForeignKey("documents.KnowledgeBase")
     last_seq = models.PositiveIntegerField(default=0)
 
     class Meta(TenantModel.Meta):
@@ -105,7 +106,7 @@ class ManifestCounter(TenantModel):
 class Manifest(TenantModel):
     """What a channel may serve: immutable bytes with their digest."""
 
-    knowledge_base = tenant_fk("documents.KnowledgeBase", related_name="manifests")
+    knowledge_base = TenantForeignKey("documents.KnowledgeBase", related_name="manifests")
     seq = models.PositiveIntegerField()
     sha256 = models.CharField(max_length=SHA256)
     prev_sha256 = models.CharField(max_length=SHA256, blank=True)
@@ -130,9 +131,9 @@ class Manifest(TenantModel):
 class PublishedItem(TenantModel):
     """Membership of a revision in manifests from_seq..to_seq (half-open; open while to_seq is NULL)."""
 
-    knowledge_base = tenant_fk("documents.KnowledgeBase")
-    document = tenant_fk("documents.Document")
-    revision = tenant_fk("documents.Revision")
+    knowledge_base = TenantForeignKey("documents.KnowledgeBase")
+    document = TenantForeignKey("documents.Document")
+    revision = TenantForeignKey("documents.Revision")
     from_seq = models.PositiveIntegerField()
     to_seq = models.PositiveIntegerField(null=True)
 
@@ -152,9 +153,9 @@ class PublishedItem(TenantModel):
 class Channel(TenantModel):
     """A name that points to a manifest; it moves only by compare-and-set on `rev` (GOV-C2)."""
 
-    knowledge_base = tenant_fk("documents.KnowledgeBase", related_name="channels")
+    knowledge_base = TenantForeignKey("documents.KnowledgeBase", related_name="channels")
     name = models.SlugField()
-    manifest = tenant_fk("retrieval.Manifest", null=True)
+    manifest = TenantForeignKey("retrieval.Manifest", null=True)
     rev = models.PositiveIntegerField(default=0)
 
     class Meta(TenantModel.Meta):
@@ -170,10 +171,10 @@ class Channel(TenantModel):
 class Release(TenantModel):
     """Append-only: every move of a channel, with why and by whom."""
 
-    channel = tenant_fk("retrieval.Channel", related_name="releases")
+    channel = TenantForeignKey("retrieval.Channel", related_name="releases")
     channel_rev = models.PositiveIntegerField()
-    manifest = tenant_fk("retrieval.Manifest")
-    previous = tenant_fk("retrieval.Manifest", null=True)
+    manifest = TenantForeignKey("retrieval.Manifest")
+    previous = TenantForeignKey("retrieval.Manifest", null=True)
     kind = models.CharField(max_length=10, choices=[("release", "release"), ("rollback", "rollback")])
     permit = models.CharField(max_length=80)
     reason = models.CharField(max_length=500)
@@ -193,7 +194,7 @@ class Release(TenantModel):
 class Takedown(TenantModel):
     """Hides a document from every channel, whatever the manifests say (GOV-C11)."""
 
-    document = tenant_fk("documents.Document", related_name="takedowns")
+    document = TenantForeignKey("documents.Document", related_name="takedowns")
     reason = models.CharField(max_length=500)
     started_by = models.CharField(max_length=80)
     started_at = models.DateTimeField(db_default=Now(), editable=False)

@@ -3,17 +3,18 @@
 Every statement names the tenant as a literal predicate besides row-level security: without it the planner neither prunes partitions nor uses
 the index that begins with the tenant.
 """
+
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
 from django.db import connection
 from pgvector import HalfVector
 from psycopg import sql
 
 if TYPE_CHECKING:
+    import numpy as np
     import uuid
     from collections.abc import Sequence
 
@@ -83,7 +84,7 @@ def find_missing_vectors(table: str, tenant_id: uuid.UUID, chunk_ids: Sequence[u
     """Those of the chunk versions that have no vector in the space."""
     statement = sql.SQL("SELECT chunk_version_id FROM {} WHERE tenant_id = %s AND chunk_version_id = ANY(%s)").format(sql.Identifier(table))
     with connection.cursor() as cursor:
-        cursor.execute(statement, [tenant_id, list(chunk_ids)])  # type: ignore[arg-type]  # psycopg's Composable
+        cursor.execute(statement, [tenant_id, list(chunk_ids)])
         return set(chunk_ids) - {row[0] for row in cursor.fetchall()}
 
 
@@ -94,10 +95,12 @@ def insert_vectors(table: str, tenant_id: uuid.UUID, chunk_ids: Sequence[uuid.UU
     ).format(sql.Identifier(table))
     texts = [HalfVector(row).to_text() for row in vectors]
     with connection.cursor() as cursor:
-        cursor.execute(statement, [tenant_id, list(chunk_ids), texts])  # type: ignore[arg-type]  # psycopg's Composable
+        cursor.execute(statement, [tenant_id, list(chunk_ids), texts])
 
 
-def search_vectors(table: str, tenant_id: uuid.UUID, visible: Sequence[uuid.UUID], query: NDArray[np.float32], k: int) -> list[tuple[uuid.UUID, float]]:
+def search_vectors(
+    table: str, tenant_id: uuid.UUID, visible: Sequence[uuid.UUID], query: NDArray[np.float32], k: int
+) -> list[tuple[uuid.UUID, float]]:
     """Exact cosine over the visible chunks, best first, ties by id: the visible set is the filter, before any scoring."""
     statement = sql.SQL(
         "SELECT chunk_version_id, 1 - (vector <=> %(query)s::halfvec) FROM {} WHERE tenant_id = %(tenant)s AND chunk_version_id = ANY(%(visible)s) "
@@ -105,5 +108,5 @@ def search_vectors(table: str, tenant_id: uuid.UUID, visible: Sequence[uuid.UUID
     ).format(sql.Identifier(table))
     parameters: dict[str, Any] = {"query": HalfVector(query).to_text(), "tenant": tenant_id, "visible": list(visible), "k": k}
     with connection.cursor() as cursor:
-        cursor.execute(statement, parameters)  # type: ignore[arg-type]  # psycopg's Composable
+        cursor.execute(statement, parameters)
         return [(row[0], float(row[1])) for row in cursor.fetchall()]

@@ -1,4 +1,5 @@
 """Embedding spaces and their tables. Only the owner makes them, at `init-db`; the app writes and reads vectors (raw SQL: queries.py)."""
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
@@ -43,7 +44,8 @@ def _create_statements(table: str, dims: int) -> list[str]:
     )
     default = f'CREATE TABLE "{table}_d" PARTITION OF "{table}" DEFAULT PARTITION BY HASH (tenant_id)'
     parts = [
-        f'CREATE TABLE "{table}_d{n}" PARTITION OF "{table}_d" FOR VALUES WITH (MODULUS {HASH_PARTITIONS}, REMAINDER {n})' for n in range(HASH_PARTITIONS)
+        f'CREATE TABLE "{table}_d{n}" PARTITION OF "{table}_d" FOR VALUES WITH (MODULUS {HASH_PARTITIONS}, REMAINDER {n})'
+        for n in range(HASH_PARTITIONS)
     ]
     return [create, default, *parts, *rls_statements(table, grants="SELECT, INSERT, DELETE")]
 

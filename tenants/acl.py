@@ -1,4 +1,5 @@
 """Pure rules of access: what an ACL set is, and which of them a grant satisfies."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass

@@ -8,7 +8,7 @@ from django import forms
 from django.contrib import admin
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
-from unfold.widgets import UnfoldAdminPasswordInput, UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
+from unfold.widgets import UnfoldAdminPasswordWidget, UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from rag4c.scope.admin import ScopedAdmin, link_to, short_digest, state_label
 from rag4c.scope.admin_parts import ApiAction, Related, install_readable_documents, offer_action, offer_related
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from django.db.models import QuerySet
     from django.http import HttpRequest
 
-    from rag4c.kernel.grant import Actor, Grant
+    from rag4c.kernel.grant import Actor
 
 ROLES = [(code, code.replace("_", " ")) for code in roles.PERMISSIONS if code != roles.OPERATOR]
 
@@ -32,7 +32,7 @@ class RoleForm(forms.Form):
 class NewUserForm(forms.Form):
     username = forms.CharField(max_length=150, widget=UnfoldAdminTextInputWidget)
     display_name = forms.CharField(max_length=200, required=False, widget=UnfoldAdminTextInputWidget)
-    password = forms.CharField(max_length=1000, strip=False, widget=UnfoldAdminPasswordInput, help_text=gettext_lazy("At least 12 characters."))
+    password = forms.CharField(max_length=1000, strip=False, widget=UnfoldAdminPasswordWidget, help_text=gettext_lazy("At least 12 characters."))
     role = forms.ChoiceField(choices=ROLES, initial=roles.MEMBER, widget=UnfoldAdminSelectWidget)
 
 
@@ -96,7 +96,9 @@ offer_action(
     ApiAction("deactivate-user", gettext_lazy("Deactivate"), "user.manage", deactivate_user,
               lambda user: _("loses sign-in, sessions, tokens, groups and roles at once"), refusal=say_inactive),
 )  # fmt: skip
-offer_action("tenants.Group", ApiAction("create-group", gettext_lazy("Create a group"), "group.manage", create_group, str, NewGroupForm, needs_object=False))
+offer_action(
+    "tenants.Group", ApiAction("create-group", gettext_lazy("Create a group"), "group.manage", create_group, str, NewGroupForm, needs_object=False)
+)
 offer_action("tenants.RoleAssignment", ApiAction("end-assignment", gettext_lazy("Revoke"), "role.grant", end_assignment,
                                                  lambda row: _("the role ends at once"), refusal=say_ended))  # fmt: skip
 offer_action("tenants.ApiToken", ApiAction("revoke-token", gettext_lazy("Revoke"), "token.manage", revoke_token,

@@ -1,4 +1,5 @@
 """Log-in before the tenant is known, and the two ways a request proves who it is."""
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
@@ -24,7 +25,9 @@ if TYPE_CHECKING:
 class TenantBackend:
     """Needs `tenant_id`; the slow hash runs outside any transaction, and takes as long for an unknown name."""
 
-    def authenticate(self, request: HttpRequest | None, *, tenant_id: uuid.UUID | None = None, username: str = "", password: str = "", **_: Any) -> User | None:
+    def authenticate(
+        self, request: HttpRequest | None, *, tenant_id: uuid.UUID | None = None, username: str = "", password: str = "", **_: Any
+    ) -> User | None:
         user = None
         if tenant_id is not None:
             with scope(Grant(tenant_id)):

@@ -1,4 +1,5 @@
 """request.actor and request.user, read in their own short scope; views open theirs."""
+
 from __future__ import annotations
 
 import uuid

@@ -1,4 +1,5 @@
 """Tenants, people, groups and access. Memberships, roles, clearances and ACL assignments are intervals, so that the past can be asked."""
+
 from __future__ import annotations
 
 import unicodedata
@@ -10,7 +11,7 @@ from django.db import models
 from django.db.models.functions import Now
 
 from rag4c.kernel.grant import Sensitivity
-from rag4c.scope.models import ScopedManager, TenantModel, new_id, tenant_fk
+from rag4c.scope.models import ScopedManager, TenantForeignKey, TenantModel, new_id
 from tenants import roles
 
 
@@ -112,8 +113,8 @@ class IntervalModel(TenantModel):
 
 
 class Membership(IntervalModel):
-    group = tenant_fk("tenants.Group")
-    user = tenant_fk("tenants.User", related_name="memberships")
+    group = TenantForeignKey("tenants.Group")
+    user = TenantForeignKey("tenants.User", related_name="memberships")
 
     class Meta(TenantModel.Meta):
         constraints: ClassVar[list[models.BaseConstraint]] = [
@@ -126,7 +127,7 @@ class Membership(IntervalModel):
 
 
 class RoleAssignment(IntervalModel):
-    user = tenant_fk("tenants.User", related_name="role_assignments")
+    user = TenantForeignKey("tenants.User", related_name="role_assignments")
     role = models.CharField(max_length=40, choices=[(code, code) for code in roles.PERMISSIONS])
 
     class Meta(TenantModel.Meta):
@@ -140,7 +141,7 @@ class RoleAssignment(IntervalModel):
 
 
 class Clearance(IntervalModel):
-    user = tenant_fk("tenants.User", related_name="clearances")
+    user = TenantForeignKey("tenants.User", related_name="clearances")
     level = models.PositiveSmallIntegerField(choices=[(level.value, level.name.lower()) for level in Sensitivity])
 
     class Meta(TenantModel.Meta):
@@ -178,7 +179,7 @@ class AclAssignment(IntervalModel):
 
     subject_kind = models.CharField(max_length=20)
     subject_id = models.UUIDField()
-    acl = tenant_fk("tenants.AclSet")
+    acl = TenantForeignKey("tenants.AclSet")
 
     class Meta(TenantModel.Meta):
         constraints: ClassVar[list[models.BaseConstraint]] = [
@@ -207,7 +208,7 @@ class AclRevision(models.Model):
 class ApiToken(TenantModel):
     """A bearer token of a person: only its digest is kept. The tenant stands in the token's prefix."""
 
-    user = tenant_fk("tenants.User", related_name="tokens")
+    user = TenantForeignKey("tenants.User", related_name="tokens")
     name = models.CharField(max_length=100)
     digest = models.CharField(max_length=64, editable=False)
     created_at = models.DateTimeField(db_default=Now(), editable=False)

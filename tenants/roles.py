@@ -1,4 +1,5 @@
 """Roles are explicit sets of permissions. Pure: read by the api, the admin and the matrix page."""
+
 from __future__ import annotations
 
 from typing import Final

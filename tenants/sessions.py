@@ -1,5 +1,6 @@
 """Database sessions. The table has no tenant (it is read before the tenant is known), so it holds a digest of the key:
 who can read the table cannot use the sessions."""
+
 from __future__ import annotations
 
 import hashlib

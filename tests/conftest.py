@@ -1,4 +1,5 @@
 """Tests run as rag4c_app on a clone of a migrated template, one clone per worker; the app never truncates. Postgres and Redis are real."""
+
 from __future__ import annotations
 
 import json
@@ -51,9 +52,15 @@ def pytest_configure(config: pytest.Config) -> None:
 def _export(state: dict[str, object], dbname: str) -> None:
     passwords = state["passwords"]
     assert isinstance(passwords, dict)
-    os.environ.update(RAG4C_DB_HOST=str(state["host"]), RAG4C_DB_PORT=str(state["port"]), RAG4C_DB_NAME=dbname, RAG4C_HOME=str(state["home"]),
-                      RAG4C_BROKER_URL=str(state["broker"]), RAG4C_SECRET_KEY="test-only-" + "x" * 50,
-                      **{f"RAG4C_DB_PASSWORD_{name.upper()}": passwords[role] for name, role in ROLES.items()})
+    os.environ.update(
+        RAG4C_DB_HOST=str(state["host"]),
+        RAG4C_DB_PORT=str(state["port"]),
+        RAG4C_DB_NAME=dbname,
+        RAG4C_HOME=str(state["home"]),
+        RAG4C_BROKER_URL=str(state["broker"]),
+        RAG4C_SECRET_KEY="test-only-" + "x" * 50,
+        **{f"RAG4C_DB_PASSWORD_{name.upper()}": passwords[role] for name, role in ROLES.items()},
+    )
 
 
 def pytest_unconfigure(config: pytest.Config) -> None:

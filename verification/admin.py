@@ -15,7 +15,7 @@ from verification.api.reading import read_answer
 from verification.models import AnswerClaim, AnswerPolicy, AnswerRecord, Citation, EvidenceRow, FindingRow
 
 if TYPE_CHECKING:
-    from django.http import HttpRequest, HttpResponse
+    from django.http import HttpRequest
 
 STATUS_SHAPES = {"answered": "good", "partial": "busy", "answered_unverified": "odd", "abstained": "waits", "failed": "bad"}
 STATE_SHAPES = {"ok": "good", "exists_only": "busy", "stale": "odd", "unsupported": "bad"}
@@ -42,10 +42,6 @@ class AnswerRecordAdmin(ScopedAdmin[AnswerRecord]):
     fields = ("question", "status", "reason", "text", "lifeline", "asked_by", "channel_name", "mode", "confidence", "confidence_name", "support_scope",
               "same_key_sources_checked", "degraded", "policy_rev", "visible_sha256", "timings_ms", "created_at", "id")  # fmt: skip
 
-    def change_view(self, request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
-        request.rag4c_reader = admin_actor(request)  # type: ignore[attr-defined]
-        return super().change_view(request, *args, **kwargs)
-
     def get_object(self, request: HttpRequest, *args: Any, **kwargs: Any) -> AnswerRecord | None:
         obj: Any = super().get_object(request, *args, **kwargs)
         if obj is not None:
@@ -67,3 +63,77 @@ class AnswerRecordAdmin(ScopedAdmin[AnswerRecord]):
     @admin.display(description=gettext_lazy("lifeline"))
     def lifeline(self, record: Any) -> str:
         return format_html('<a class="scoped-link" href="{}">{}</a>', record.shown.lifeline_url, _("Why can I trust this?"))
+
+    def headline(self, record: Any) -> str:
+        who, state = record.asked_by or _("the system"), record.get_status_display()
+        return _("%(who)s asked on %(when)s through %(channel)s: %(status)s %(reason)s") % {
+            "who": who, "when": record.created_at.strftime("%Y-%m-%d %H:%M"), "channel": record.channel_name, "status": state, "reason": record.reason}  # fmt: skip
+
+
+@admin.register(AnswerClaim)
+class AnswerClaimAdmin(ScopedAdmin[AnswerClaim]):
+    list_display = ("answer", "ordinal", "situation", "markers", "removed")
+    list_select_related = ("answer",)
+    list_filter = ("state", "removed")
+    fields = ("answer", "ordinal", "state", "markers", "removed", "id")  # its words are on the answer's page, cut by the reader's grant
+    view_permission = "answer.read_all"
+    empty_text = NOTHING_ASKED
+
+    @admin.display(description=gettext_lazy("state"), ordering="state")
+    def situation(self, claim: AnswerClaim) -> str:
+        return state_label(claim.get_state_display(), STATE_SHAPES[claim.state])
+
+
+@admin.register(Citation)
+class CitationAdmin(ScopedAdmin[Citation]):
+    list_display = ("n", "document_link", "locator", "situation", "quote_start")
+    list_select_related = ("document",)
+    list_filter = ("state", "role", "support_type")
+    view_permission = "answer.read_all"
+    content_of = "document_id"
+    empty_text = gettext_lazy("Places that answers rest on, in documents that you may read yourself.")
+
+    @admin.display(description=gettext_lazy("document"))
+    def document_link(self, citation: Any) -> str:
+        return link_to(citation.document)
+
+    @admin.display(description=gettext_lazy("state"), ordering="state")
+    def situation(self, citation: Citation) -> str:
+        return state_label(citation.get_state_display(), STATE_SHAPES[citation.state])
+
+    @admin.display(description=gettext_lazy("quote"))
+    def quote_start(self, citation: Citation) -> str:
+        return citation.quote[:100]
+
+
+@admin.register(EvidenceRow)
+class EvidenceRowAdmin(ScopedAdmin[EvidenceRow]):
+    list_display = ("n", "document_link", "score_dense_cosine", "score_bm25", "short")
+    list_select_related = ("document",)
+    view_permission = "answer.read_all"
+    content_of = "document_id"
+    empty_text = gettext_lazy("What an answer could draw on, cited or not, in documents that you may read yourself.")
+
+    @admin.display(description=gettext_lazy("document"))
+    def document_link(self, row: Any) -> str:
+        return link_to(row.document)
+
+    @admin.display(description=gettext_lazy("digest"))
+    def short(self, row: EvidenceRow) -> str:
+        return short_digest(row.text_sha256)
+
+
+@admin.register(FindingRow)
+class FindingRowAdmin(ScopedAdmin[FindingRow]):
+    list_display = ("layer", "outcome", "claim_ordinal", "score", "detail")
+    list_filter = ("layer", "outcome")
+    view_permission = "answer.read_all"
+    empty_text = gettext_lazy("What each check of each claim saw.")
+
+
+@admin.register(AnswerPolicy)
+class AnswerPolicyAdmin(ScopedAdmin[AnswerPolicy]):
+    list_display = ("version", "min_confidence", "min_entailment", "max_claims", "allow_unverified")
+    ordering = ("-version",)
+    view_permission = "policy.manage"
+    empty_text = gettext_lazy("When an answer is given and when it is withheld. The built-in policy, version 0, is in force.")

@@ -1,4 +1,5 @@
 """Answers with everything they rest on, stored as they were given; nothing here is changed later (R03)."""
+
 from __future__ import annotations
 
 from typing import ClassVar
@@ -7,7 +8,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import Now
 
-from rag4c.scope.models import TenantModel, tenant_fk
+from rag4c.scope.models import TenantForeignKey, TenantModel
 
 SHA256 = 64
 STATUSES = [(code, code) for code in ("answered", "partial", "answered_unverified", "abstained", "failed")]
@@ -38,8 +39,8 @@ class AnswerPolicy(TenantModel):
 class AnswerRecord(TenantModel):
     """One question and what came of it."""
 
-    asked_by = tenant_fk("tenants.User", null=True)
-    workspace = tenant_fk("tenants.Workspace", null=True)
+    asked_by = TenantForeignKey("tenants.User", null=True)
+    workspace = TenantForeignKey("tenants.Workspace", null=True)
     channel_name = models.SlugField()
     question = models.TextField()
     status = models.CharField(max_length=20, choices=STATUSES)
@@ -66,7 +67,7 @@ class AnswerRecord(TenantModel):
 class ContextManifest(TenantModel):
     """The decision manifest of the context planner: canonical bytes, replayable (SYS-C7)."""
 
-    answer = tenant_fk("verification.AnswerRecord", related_name="context_manifests")
+    answer = TenantForeignKey("verification.AnswerRecord", related_name="context_manifests")
     sha256 = models.CharField(max_length=SHA256)
     body = models.BinaryField()
 
@@ -77,10 +78,10 @@ class ContextManifest(TenantModel):
 class EvidenceRow(TenantModel):
     """Evidence `[n]` of an answer, cited or not: where it stands and what its text was."""
 
-    answer = tenant_fk("verification.AnswerRecord", related_name="evidence")
+    answer = TenantForeignKey("verification.AnswerRecord", related_name="evidence")
     n = models.PositiveSmallIntegerField()
-    revision_chunk = tenant_fk("documents.RevisionChunk")
-    document = tenant_fk("documents.Document")
+    revision_chunk = TenantForeignKey("documents.RevisionChunk")
+    document = TenantForeignKey("documents.Document")
     text_sha256 = models.CharField(max_length=SHA256)
     score_dense_cosine = models.FloatField(null=True)
     score_bm25 = models.FloatField(null=True)
@@ -98,7 +99,7 @@ class EvidenceRow(TenantModel):
 
 
 class AnswerClaim(TenantModel):
-    answer = tenant_fk("verification.AnswerRecord", related_name="claims")
+    answer = TenantForeignKey("verification.AnswerRecord", related_name="claims")
     ordinal = models.PositiveSmallIntegerField()
     text = models.TextField()
     markers = ArrayField(models.PositiveSmallIntegerField(), default=list)
@@ -118,12 +119,12 @@ class AnswerClaim(TenantModel):
 class Citation(TenantModel):
     """A span of the authoritative text that a claim rests on, or one side of a conflict. Lineage is NOT NULL (principle 2)."""
 
-    answer = tenant_fk("verification.AnswerRecord", related_name="citations")
+    answer = TenantForeignKey("verification.AnswerRecord", related_name="citations")
     n = models.PositiveSmallIntegerField()
     role = models.CharField(max_length=10, choices=[("support", "support"), ("side", "side")], default="support")
-    claim = tenant_fk("verification.AnswerClaim", null=True)
-    revision_chunk = tenant_fk("documents.RevisionChunk")
-    document = tenant_fk("documents.Document")
+    claim = TenantForeignKey("verification.AnswerClaim", null=True)
+    revision_chunk = TenantForeignKey("documents.RevisionChunk")
+    document = TenantForeignKey("documents.Document")
     locator = models.CharField(max_length=500)
     span_start = models.PositiveIntegerField()
     span_end = models.PositiveIntegerField()
@@ -137,7 +138,8 @@ class Citation(TenantModel):
         constraints: ClassVar[list[models.BaseConstraint]] = [
             *TenantModel.Meta.constraints,
             models.CheckConstraint(
-                condition=models.Q(span_end__gt=models.F("span_start")) & ~models.Q(locator="") & models.Q(n__gte=1), name="verification_citation_place"
+                condition=models.Q(span_end__gt=models.F("span_start")) & ~models.Q(locator="") & models.Q(n__gte=1),
+                name="verification_citation_place",
             ),
         ]
 
@@ -148,7 +150,7 @@ class Citation(TenantModel):
 class FindingRow(TenantModel):
     """What one check of one claim saw."""
 
-    answer = tenant_fk("verification.AnswerRecord", related_name="findings")
+    answer = TenantForeignKey("verification.AnswerRecord", related_name="findings")
     claim_ordinal = models.PositiveSmallIntegerField(null=True)
     n = models.PositiveSmallIntegerField(null=True)
     layer = models.CharField(max_length=4)

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from drf_spectacular.utils import OpenApiParameter, extend_schema
 from rest_framework.decorators import api_view
 from rest_framework.response import Response
 
 from rag4c.kernel.errors import Invalid
+from rag4c.scope.openapi import PAGING, describe
 from rag4c.scope.paging import cut_page, read_page_query
 from rag4c.scope.views import actor_of
 from verification import api, serializers
@@ -19,13 +19,8 @@ if TYPE_CHECKING:
 
     from rest_framework.request import Request
 
-PAGING = [
-    OpenApiParameter("after", str, description="`next` of the page before."),
-    OpenApiParameter("limit", int, description="1 to 200, 50 when left out."),
-]
 
-
-@extend_schema(operation_id="query", summary="Ask a question", request=serializers.QuerySerializer, responses=serializers.AnswerSerializer)
+@describe("query", "Ask a question", request=serializers.QuerySerializer, responses=serializers.AnswerSerializer, problems=(400, 403, 404))
 @api_view(["POST"])
 def query(request: Request) -> Response:
     asked = _read_question(serializers.QuerySerializer(data=request.data))
@@ -41,7 +36,7 @@ def query(request: Request) -> Response:
     return Response(serializers.AnswerSerializer(view).data)
 
 
-@extend_schema(operation_id="list_answers", summary="Your own answers, newest first", parameters=PAGING, responses=serializers.AnswerPageSerializer)
+@describe("list_answers", "Your own answers, newest first", parameters=PAGING, responses=serializers.AnswerPageSerializer, problems=(400,))
 @api_view(["GET"])
 def answers(request: Request) -> Response:
     page = read_page_query(request.query_params)
@@ -50,21 +45,19 @@ def answers(request: Request) -> Response:
     return Response(serializers.AnswerPageSerializer({"results": shown, "next": following}).data)
 
 
-@extend_schema(operation_id="read_answer", summary="One answer, checked again for this reader", responses=serializers.AnswerSerializer)
+@describe("read_answer", "One answer, checked again for this reader", responses=serializers.AnswerSerializer, problems=(404,))
 @api_view(["GET"])
 def answer(request: Request, answer_id: uuid.UUID) -> Response:
     return Response(serializers.AnswerSerializer(api.read_answer(actor=actor_of(request), answer_id=answer_id)).data)
 
 
-@extend_schema(operation_id="read_lifeline", summary="What an answer rests on, step by step", responses=serializers.LifelineSerializer)
+@describe("read_lifeline", "What an answer rests on, step by step", responses=serializers.LifelineSerializer, problems=(404,))
 @api_view(["GET"])
 def lifeline(request: Request, answer_id: uuid.UUID) -> Response:
     return Response(serializers.LifelineSerializer(api.read_lifeline(actor=actor_of(request), answer_id=answer_id)).data)
 
 
-@extend_schema(
-    operation_id="ask", summary="Ask in the small form", request=serializers.QuestionSerializer, responses=serializers.SmallAnswerSerializer
-)
+@describe("ask", "Ask in the small form", request=serializers.QuestionSerializer, responses=serializers.SmallAnswerSerializer, problems=(400, 403))
 @api_view(["POST"])
 def ask_small(request: Request) -> Response:
     asked = _read_question(serializers.QuestionSerializer(data=request.data))

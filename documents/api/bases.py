@@ -1,8 +1,8 @@
 """Knowledge bases and their sources."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from django.db import transaction
@@ -14,11 +14,20 @@ from rag4c.scope.manager import scope
 from tenants import api as tenants
 
 if TYPE_CHECKING:
+    from pathlib import Path
     import uuid
 
     from rag4c.kernel.grant import Actor
 
-__all__ = ["BaseInfo", "check_permission", "create_folder_source", "create_knowledge_base", "find_knowledge_base", "find_source", "list_knowledge_bases"]
+__all__ = [
+    "BaseInfo",
+    "check_permission",
+    "create_folder_source",
+    "create_knowledge_base",
+    "find_knowledge_base",
+    "find_source",
+    "list_knowledge_bases",
+]
 
 
 @dataclass(frozen=True, slots=True)

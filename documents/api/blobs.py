@@ -1,4 +1,5 @@
 """Original bytes in Django storage, found by tenant and digest (GOV-T6)."""
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
@@ -36,7 +37,9 @@ def store_bytes(tenant_id: uuid.UUID, data: bytes, sha256: str) -> StoredBlob:
 
 def keep_blob(tenant_id: uuid.UUID, stored: StoredBlob) -> Blob:
     """The row of these bytes; inside the transaction of the revision that needs it."""
-    blob, _ = Blob.objects.get_or_create(tenant_id=tenant_id, sha256=stored.sha256, defaults={"size_bytes": stored.size_bytes, "storage_key": stored.key})
+    blob, _ = Blob.objects.get_or_create(
+        tenant_id=tenant_id, sha256=stored.sha256, defaults={"size_bytes": stored.size_bytes, "storage_key": stored.key}
+    )
     return blob
 
 

@@ -1,4 +1,5 @@
 """What is ready to be published: documents at their newest completed revision, and the chunks of those."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -17,8 +18,19 @@ if TYPE_CHECKING:
 
     from rag4c.kernel.grant import Grant
 
-__all__ = ["HeadItem", "Heads", "IndexText", "is_job_open", "list_chunk_ids", "list_heads", "list_live", "list_unfinished", "lock_document", "read_index_texts",
-           "require_knowledge_base"]
+__all__ = [
+    "HeadItem",
+    "Heads",
+    "IndexText",
+    "is_job_open",
+    "list_chunk_ids",
+    "list_heads",
+    "list_live",
+    "list_unfinished",
+    "lock_document",
+    "read_index_texts",
+    "require_knowledge_base",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +72,11 @@ def list_heads(*, tenant_id: uuid.UUID, knowledge_base_id: uuid.UUID) -> Heads:
     """
     settings = chunk_settings_of(ingest_policy_in_force(tenant_id)).digest()
     documents = list(Document.objects.filter(knowledge_base_id=knowledge_base_id, state="live").select_related("head").order_by("pk"))
-    jobs = dict(IngestJob.objects.filter(revision__document__knowledge_base_id=knowledge_base_id, settings_digest=settings).values_list("revision_id", "state"))
+    jobs = dict(
+        IngestJob.objects.filter(revision__document__knowledge_base_id=knowledge_base_id, settings_digest=settings).values_list(
+            "revision_id", "state"
+        )
+    )
     if any(document.head_id and jobs.get(document.head_id) in RUNNING for document in documents):
         raise Conflict("indexing_unfinished", "Documents are being indexed under new chunk settings; publish when they are done.")
     items = tuple(
@@ -79,7 +95,9 @@ def list_chunk_ids(*, revision_ids: Collection[uuid.UUID], settings_digest: str)
 
 def list_unfinished(*, revision_ids: Collection[uuid.UUID], settings_digest: str) -> list[uuid.UUID]:
     """Those of the revisions whose job under these settings is not completed. Inside a scope."""
-    done = IngestJob.objects.filter(revision_id__in=revision_ids, settings_digest=settings_digest, state="completed").values_list("revision_id", flat=True)
+    done = IngestJob.objects.filter(revision_id__in=revision_ids, settings_digest=settings_digest, state="completed").values_list(
+        "revision_id", flat=True
+    )
     return sorted(set(revision_ids) - set(done))
 
 

@@ -1,4 +1,5 @@
 """The steps of the ingest machine that belong to documents: parse, split, and closing what retrieval has indexed."""
+
 from __future__ import annotations
 
 import threading
@@ -10,7 +11,7 @@ from typing import TYPE_CHECKING, Final
 from django.db import transaction
 
 from documents.api.blobs import read_blob
-from documents.api.jobs import Claim, claim_step, move_on
+from documents.api.jobs import Claim, move_on
 from documents.api.policies import chunk_settings_of, fact_mapping_in_force, ingest_policy_in_force
 from documents.chunking import split
 from documents.identity import chunk_version_ids
@@ -85,9 +86,7 @@ def parse_revision(claim: Claim) -> None:
     facts = read_facts(extract, mapping)
     with scope(actor.grant), transaction.atomic():
         attempt = _store_extract(claim.tenant_id, revision, extract)
-        Fact.objects.bulk_create(
-            [_fact_row(claim.tenant_id, revision, attempt, fact, mapping.version) for fact in facts], batch_size=BATCH
-        )
+        Fact.objects.bulk_create([_fact_row(claim.tenant_id, revision, attempt, fact, mapping.version) for fact in facts], batch_size=BATCH)
         move_on(claim, "splitting")
         fp("ingest.parsing.commit.before")
     fp("ingest.parsing.commit.after")
@@ -269,7 +268,9 @@ def finish_indexing(claim: Claim, *, embedded: int, read_back: int) -> None:
     with scope(actor.grant), transaction.atomic():
         expected = RevisionChunk.objects.filter(revision_id=claim.revision_id, settings_digest=claim.settings_digest).count()
         if read_back != expected or expected == 0:
-            raise Transient("count_mismatch", "The index holds another number of chunks than the revision.", {"expected": expected, "found": read_back})
+            raise Transient(
+                "count_mismatch", "The index holds another number of chunks than the revision.", {"expected": expected, "found": read_back}
+            )
         move_on(claim, "completed", chunks_embedded=embedded)
         revision = Revision.objects.get(pk=claim.revision_id)
         document = Document.objects.select_for_update(of=("self",)).select_related("head").get(pk=revision.document_id)
@@ -278,5 +279,3 @@ def finish_indexing(claim: Claim, *, embedded: int, read_back: int) -> None:
         ledger.record(actor, "revision.completed", subject=("revision", revision.pk), data={"chunks": expected, "embedded": embedded})
         fp("ingest.indexing.commit.before")
     fp("ingest.indexing.commit.after")
-
-

@@ -1,4 +1,5 @@
 """The ingest job: claims with lease and fence, results that name their fence, errors that keep the reason (GOV-F1 to F9)."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -59,13 +60,21 @@ def claim_step(*, tenant_id: uuid.UUID, job_id: uuid.UUID, step: str) -> Claim |
         ready = IngestJob.objects.filter(free, pk=job_id, state__in={_ENTRY[step], step})
         fp(f"ingest.{step}.claim.before")
         if not ready.update(
-            state=step, fence=plus_one("fence"), attempts=plus_one("attempts"), lease_until=after(timedelta(seconds=policy.lease_s)), progressed_at=ClockTimestamp()
+            state=step,
+            fence=plus_one("fence"),
+            attempts=plus_one("attempts"),
+            lease_until=after(timedelta(seconds=policy.lease_s)),
+            progressed_at=ClockTimestamp(),
         ):
             return None
         job = IngestJob.objects.get(pk=job_id)
-        claim = Claim(tenant_id, job_id, job.revision_id, step, job.fence, job.settings_digest, clock.monotonic() + policy.lease_s * 2 / 3, policy.lease_s)
+        claim = Claim(
+            tenant_id, job_id, job.revision_id, step, job.fence, job.settings_digest, clock.monotonic() + policy.lease_s * 2 / 3, policy.lease_s
+        )
         if job.attempts > policy.max_attempts:
-            fail_job(claim, reason="quarantined", code="too_many_attempts", message=f"The step {step} did not finish in {policy.max_attempts} attempts.")
+            fail_job(
+                claim, reason="quarantined", code="too_many_attempts", message=f"The step {step} did not finish in {policy.max_attempts} attempts."
+            )
             return None
     fp(f"ingest.{step}.claim.after")
     return claim
@@ -124,7 +133,11 @@ def retry_job(*, actor: Actor, job_id: uuid.UUID) -> None:
 def count_jobs(*, actor: Actor, knowledge_base_id: uuid.UUID | None = None) -> dict[str, int]:
     """Jobs by what a person wants to know: queued, running, stuck, completed, error. Stuck is derived: running, but its lease is over (R13)."""
     with scope(actor.grant):
-        jobs = IngestJob.objects.all() if knowledge_base_id is None else IngestJob.objects.filter(revision__document__knowledge_base_id=knowledge_base_id)
+        jobs = (
+            IngestJob.objects.all()
+            if knowledge_base_id is None
+            else IngestJob.objects.filter(revision__document__knowledge_base_id=knowledge_base_id)
+        )
         in_work = jobs.filter(state__in=[state for state in RUNNING if state != "waiting"])
         return {
             "queued": jobs.filter(state="waiting").count(),

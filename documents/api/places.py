@@ -1,4 +1,5 @@
 """From a span of the canonical text to the locator that people read: exact lines where the text is the source, else the elements it touches."""
+
 from __future__ import annotations
 
 from bisect import bisect_right

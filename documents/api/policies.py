@@ -1,4 +1,5 @@
 """Policies and mappings in force: the highest version of a tenant, or the built-in first version."""
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,5 @@
 """Reading what was stored: evidence texts, whole documents, facts, and the check of a place against the original bytes."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -6,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from documents.api.blobs import read_blob
-from documents.models import Document, Fact, Revision, RevisionChunk
+from documents.models import Fact, Revision, RevisionChunk
 from rag4c.kernel.canonical import sha256_hex
 from rag4c.kernel.errors import Absent
 from rag4c.scope.manager import scope
@@ -18,8 +19,18 @@ if TYPE_CHECKING:
 
     from rag4c.kernel.grant import Grant
 
-__all__ = ["DocumentText", "EvidenceText", "FactValue", "Lineage", "PlaceCheck", "check_places", "read_document_text", "read_evidence", "read_facts_of",
-           "read_lineage"]
+__all__ = [
+    "DocumentText",
+    "EvidenceText",
+    "FactValue",
+    "Lineage",
+    "PlaceCheck",
+    "check_places",
+    "read_document_text",
+    "read_evidence",
+    "read_facts_of",
+    "read_lineage",
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,7 +183,9 @@ def read_document_text(*, grant: Grant, revision_id: uuid.UUID) -> DocumentText:
         attempt = revision.parse_attempts.order_by("-created_at").first() if revision else None
     if revision is None or attempt is None:
         raise Absent("document", "There is nothing here for you.")
-    return DocumentText(revision.document_id, revision.pk, revision.document.path, revision.number, attempt.media_type, attempt.text, attempt.text_sha256)
+    return DocumentText(
+        revision.document_id, revision.pk, revision.document.path, revision.number, attempt.media_type, attempt.text, attempt.text_sha256
+    )
 
 
 def read_facts_of(*, grant: Grant, revision_ids: Collection[uuid.UUID]) -> list[FactValue]:

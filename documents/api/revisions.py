@@ -1,4 +1,5 @@
 """Adding a revision: bytes by digest, an immutable row, and a job that waits."""
+
 from __future__ import annotations
 
 import uuid

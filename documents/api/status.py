@@ -1,4 +1,5 @@
 """Status of sources and documents, for lists: what is there, where it stands, and what failed with which code."""
+
 from __future__ import annotations
 
 import uuid  # noqa: TC003  # read by the API's serializers
@@ -50,7 +51,9 @@ class SourceInfo:
     last_refused: int
 
 
-def list_documents(*, actor: Actor, knowledge_base_id: uuid.UUID | None = None, after: uuid.UUID | None = None, limit: int = 100) -> list[DocumentInfo]:
+def list_documents(
+    *, actor: Actor, knowledge_base_id: uuid.UUID | None = None, after: uuid.UUID | None = None, limit: int = 100
+) -> list[DocumentInfo]:
     """Documents by id, a page at a time, for those who manage knowledge. Raises: Denied("not_allowed")."""
     check_permission(actor, "document.list")
     with scope(actor.grant):
@@ -61,10 +64,14 @@ def list_documents(*, actor: Actor, knowledge_base_id: uuid.UUID | None = None, 
         if after is not None:
             rows = rows.filter(pk__gt=after)
         annotated = rows.annotate(
-            job_state=Subquery(newest.values("state")[:1]), code=Subquery(newest.values("error_code")[:1]), sentence=Subquery(newest.values("error_message")[:1])
+            job_state=Subquery(newest.values("state")[:1]),
+            code=Subquery(newest.values("error_code")[:1]),
+            sentence=Subquery(newest.values("error_message")[:1]),
         )
         return [
-            DocumentInfo(row.pk, row.path, row.knowledge_base.slug, row.state, row.job_state or "", row.code or "", row.sentence or "", row.created_at)
+            DocumentInfo(
+                row.pk, row.path, row.knowledge_base.slug, row.state, row.job_state or "", row.code or "", row.sentence or "", row.created_at
+            )
             for row in annotated[:limit]
         ]
 
@@ -108,7 +115,9 @@ def list_failures(*, actor: Actor, limit: int = 100) -> list[tuple[str, str, str
     """(path, code, sentence) of jobs in error and of the files that the last syncs refused, newest first. Raises: Denied("not_allowed")."""
     check_permission(actor, "document.list")
     with scope(actor.grant):
-        jobs = IngestJob.objects.filter(state="error").order_by("-progressed_at").values_list("revision__document__path", "error_code", "error_message")
+        jobs = (
+            IngestJob.objects.filter(state="error").order_by("-progressed_at").values_list("revision__document__path", "error_code", "error_message")
+        )
         newest = list(SyncRun.objects.order_by("source_id", "-started_at").distinct("source_id").values_list("pk", flat=True))
         files = RefusedFile.objects.filter(run_id__in=newest).values_list("path", "code", "message")
         return [*jobs[:limit], *files[:limit]]

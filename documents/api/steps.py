@@ -1,4 +1,5 @@
 """The rim of every pipeline step: claim, work, and one classifier that decides between Permanent and Transient."""
+
 from __future__ import annotations
 
 import uuid

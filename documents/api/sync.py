@@ -1,4 +1,5 @@
 """Sync of a folder: add, update, reuse, delete; everything or nothing becomes visible in one transaction (SYS-A4, SYS-A5)."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass, field
@@ -171,7 +172,14 @@ def _apply(actor: Actor, source_id: uuid.UUID, plan: _Plan, seen: int) -> SyncRe
             actor,
             "source.synced",
             subject=("source", source_id),
-            data={"run": str(run.pk), "generation": generation, "added": run.added, "updated": run.updated, "deleted": run.deleted, "refused": run.refused},
+            data={
+                "run": str(run.pk),
+                "generation": generation,
+                "added": run.added,
+                "updated": run.updated,
+                "deleted": run.deleted,
+                "refused": run.refused,
+            },
         )
         fp("sync.commit.before")
     fp("sync.commit.after")

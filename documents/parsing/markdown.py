@@ -17,7 +17,7 @@ from documents.parsing.contract import COLUMN_SEPARATOR, Parsed, ParseLimits
 from documents.parsing.decoding import check_lines, decode_text
 from documents.parsing.drafts import DraftWriter, Reading, Traits
 from documents.parsing.invisible import to_search_text
-from documents.parsing.markdown_inline import HIDDEN_OPEN, closing_tag, find_holes, open_depth, plain_html, plain_inline, plain_source, read_inline
+from documents.parsing.markdown_inline import find_holes, hidden_tags, open_depth, plain_html, plain_inline, plain_source, read_inline, tag_name
 from documents.parsing.tables import number_labels
 
 if TYPE_CHECKING:
@@ -187,12 +187,12 @@ def _parent_of(walk: _Walk) -> int | None:
 
 def _opens_hidden(walk: _Walk, source: str) -> bool:
     """Whether an HTML block leaves a hidden tag open: all up to its end tag is hidden then."""
-    for match in HIDDEN_OPEN.finditer(source):
-        if not closing_tag(source, match["name"], match.end()):
-            walk.hidden_tag = match["name"]
-            walk.hidden_depth = 1 + open_depth(source, match["name"], match.end())
-            return True
-    return False
+    start = next((start for start, end in hidden_tags(source) if not end), None)
+    if start is None:
+        return False
+    walk.hidden_tag = tag_name(source, start)
+    walk.hidden_depth = open_depth(source, walk.hidden_tag, start)
+    return True
 
 
 def _add_hidden_leaf(walk: _Walk, start: int, end: int, *, is_open: bool = False) -> None:

@@ -27,10 +27,12 @@ _UNSEEN = re.compile(
     re.DOTALL | re.IGNORECASE,
 )
 HIDDEN_OPEN = re.compile(
-    r"<(?P<name>[a-zA-Z][\w-]*)\b(?=[^>]*(?:\shidden(?=[\s=>/])|style\s*=\s*[\"'][^\"'>]*"
-    r"(?:display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0(?![.\d]*[1-9])|opacity\s*:\s*0(?![.\d]*[1-9]))))[^>]*>",
+    r"<(?P<name>[a-zA-Z][\w-]*)\b(?=[^<>]{0,2000}?(?:\shidden(?=[\s=>/])|style\s*=\s*[\"'][^\"'<>]{0,1000}?"
+    r"(?:display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0(?![.\d]*[1-9])|opacity\s*:\s*0(?![.\d]*[1-9]))))[^<>]*>",
     re.IGNORECASE,
 )
+
+_NAME = re.compile(r"<([a-zA-Z][\w-]*)")
 
 _INLINE = MarkdownIt("commonmark").enable("strikethrough")
 
@@ -79,35 +81,59 @@ def find_holes(source: str, offset: int) -> tuple[Hole, ...]:
     """Comments, scripts and closed hidden tags in `source`, which stands at `offset` of the canonical text. Code is seen."""
     if "<" not in source:
         return ()
-    holes, code = [], []
+    holes: list[Hole] = []
+    code: list[tuple[int, int]] = []
     for match in _UNSEEN.finditer(source):
         if match["code"]:
             code.append(match.span())
         else:
             kind, flag = ("comment", "comments") if match["comment"] else ("raw", "script")
             holes.append(Hole(offset + match.start(), offset + match.end(), kind, flag))
-    for match in HIDDEN_OPEN.finditer(source):
-        end = closing_tag(source, match["name"], match.end())
-        if end and not any(start <= match.start() < stop for start, stop in code):
-            holes.append(Hole(offset + match.start(), offset + end, "raw", "hidden_text"))
+    for start, end in hidden_tags(source):
+        if end and not any(first <= start < stop for first, stop in code):
+            holes.append(Hole(offset + start, offset + end, "raw", "hidden_text"))
     return tuple(holes)
 
 
-def closing_tag(source: str, name: str, at: int) -> int:
-    """Offset behind the tag that closes the `name` tag opened before `at`, or 0."""
-    depth = 1
-    for match in _tags(name).finditer(source, at):
-        depth += -1 if match[1] else 1
-        if depth == 0:
-            return match.end()
-    return 0
+def hidden_tags(source: str) -> list[tuple[int, int]]:
+    """(start, end) of each hidden tag with all in it, the outermost only; end is 0 when `source` does not close it."""
+    ends: dict[str, dict[int, int]] = {}
+    found: list[tuple[int, int]] = []
+    covered = 0
+    for match in HIDDEN_OPEN.finditer(source):
+        if match.start() < covered:
+            continue
+        name = match["name"].lower()
+        if name not in ends:
+            ends[name] = _closed_tags(source, name)
+        covered = ends[name].get(match.start(), 0)
+        found.append((match.start(), covered))
+    return found
+
+
+def _closed_tags(source: str, name: str) -> dict[int, int]:
+    """Start of each opening tag that is closed -> end of its closing tag."""
+    waiting: list[int] = []
+    closed = {}
+    for match in _tags(name).finditer(source):
+        if not match[1]:
+            waiting.append(match.start())
+        elif waiting:
+            closed[waiting.pop()] = match.end()
+    return closed
 
 
 def open_depth(source: str, name: str, at: int) -> int:
-    """Opening less closing `name` tags behind `at`."""
+    """Opening less closing `name` tags from `at` on."""
     return sum(-1 if match[1] else 1 for match in _tags(name).finditer(source, at))
+
+
+def tag_name(source: str, at: int) -> str:
+    """Name of the tag that opens at `at`."""
+    match = _NAME.match(source, at)
+    return match[1] if match else ""
 
 
 @lru_cache(maxsize=64)
 def _tags(name: str) -> re.Pattern[str]:
-    return re.compile(rf"<(/?){re.escape(name)}\b[^>]*>", re.IGNORECASE)
+    return re.compile(rf"<(/?){re.escape(name)}\b[^<>]*>", re.IGNORECASE)

@@ -1,4 +1,5 @@
 """`ask`, `search`: as a person, with exactly their grant."""
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
@@ -31,7 +32,12 @@ def run_ask(arguments: argparse.Namespace) -> int:
         actor = person_actor(arguments)
         bases = [documents.find_knowledge_base(actor=actor, slug=arguments.kb).id] if arguments.kb else []
         answer = verification.answer_question(
-            actor=actor, question=arguments.question, workspace=arguments.workspace, knowledge_bases=bases, channel=arguments.channel, purpose=arguments.purpose
+            actor=actor,
+            question=arguments.question,
+            workspace=arguments.workspace,
+            knowledge_bases=bases,
+            channel=arguments.channel,
+            purpose=arguments.purpose,
         )
     emit(arguments, answer, answer_lines(answer))
     return 0 if answer.status in {"answered", "partial", "answered_unverified"} else 1
@@ -58,7 +64,9 @@ def run_search(arguments: argparse.Namespace) -> int:
         chosen = [base.id for base in bases if not arguments.kb or base.slug == arguments.kb]
         hits = retrieval.search(actor=actor, question=arguments.question, knowledge_base_ids=chosen, channel=arguments.channel, k=arguments.k)
     rows = [{"document": hit.evidence.path, "locator": hit.evidence.locator, "scores": hit.scores, "text": hit.evidence.text} for hit in hits]
-    emit(arguments, rows, [f"{row['document']} {row['locator']} {_scores(row['scores'])}  {' '.join(str(row['text']).split())[:120]}" for row in rows])
+    emit(
+        arguments, rows, [f"{row['document']} {row['locator']} {_scores(row['scores'])}  {' '.join(str(row['text']).split())[:120]}" for row in rows]
+    )
     return 0 if rows else 1
 
 

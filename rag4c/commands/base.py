@@ -1,4 +1,5 @@
 """What commands share: words, output, the platform and the actor."""
+
 from __future__ import annotations
 
 import contextlib

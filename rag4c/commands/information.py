@@ -1,4 +1,5 @@
 """`status`, `doctor`, `config`: what is there and what is wrong."""
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
@@ -25,7 +26,10 @@ def run_status(arguments: argparse.Namespace) -> int:
         sources = documents.list_sources(actor=actor)
         failures = documents.list_failures(actor=actor)
     lines = [" ".join(f"{name}={count}" for name, count in counts.items())]
-    lines += [f"{row.knowledge_base}/{row.key}: generation {row.generation}, last read {row.last_sync_at or 'never'}, {row.last_refused} refused" for row in sources]
+    lines += [
+        f"{row.knowledge_base}/{row.key}: generation {row.generation}, last read {row.last_sync_at or 'never'}, {row.last_refused} refused"
+        for row in sources
+    ]
     lines += [f"  {path}: {message} ({code})" for path, code, message in failures]
     emit(arguments, {"jobs": counts, "sources": sources, "failures": failures}, lines)
     return 1 if failures or counts["stuck"] else 0

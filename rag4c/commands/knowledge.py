@@ -1,4 +1,5 @@
 """`sync`, `release`, `rollback`, `takedown`: what is read and what is served."""
+
 from __future__ import annotations
 
 import contextlib

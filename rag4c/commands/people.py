@@ -1,4 +1,5 @@
 """`user`, `token`: people of a tenant."""
+
 from __future__ import annotations
 
 import secrets
@@ -29,8 +30,14 @@ def run_user(arguments: argparse.Namespace) -> int:
         actor = host_actor(arguments)
         if arguments.action == "create":
             password = secrets.token_urlsafe(12)
-            user_id = tenants.create_user(actor=actor, username=arguments.username, password=password, display_name=arguments.name, role=arguments.role)
-            emit(arguments, {"id": user_id, "password": password}, [f"{arguments.username} can sign in at /t/{arguments.tenant}/login/ with: {password}"])
+            user_id = tenants.create_user(
+                actor=actor, username=arguments.username, password=password, display_name=arguments.name, role=arguments.role
+            )
+            emit(
+                arguments,
+                {"id": user_id, "password": password},
+                [f"{arguments.username} can sign in at /t/{arguments.tenant}/login/ with: {password}"],
+            )
             return 0
         user_id = tenants.find_user(actor=actor, username=arguments.username)
         if arguments.action == "password":

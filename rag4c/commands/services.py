@@ -1,4 +1,5 @@
 """`up`, `init-db`, `demo`: the platform itself."""
+
 from __future__ import annotations
 
 import json
@@ -90,7 +91,12 @@ def service_programs(port: int | None) -> list[Program]:
     programs = [
         Program("worker", [*celery, "--concurrency", str(env.read_int("RAG4C_WORKERS")), "-Q", "celery", "-n", "worker@%h"], logs / "worker.log"),
         Program("system", [*celery, "--pool", "solo", "-Q", "system", "-n", "system@%h"], logs / "system.log", env=schedule_env),
-        Program("beat", [sys.executable, "-m", "celery", "-A", "rag4c", "beat", "--loglevel", "WARNING", "--pidfile="], logs / "beat.log", env=schedule_env),
+        Program(
+            "beat",
+            [sys.executable, "-m", "celery", "-A", "rag4c", "beat", "--loglevel", "WARNING", "--pidfile="],
+            logs / "beat.log",
+            env=schedule_env,
+        ),
     ]
     if port is not None:
         web = [sys.executable, "-m", "uvicorn", "rag4c.asgi:application", "--host", env.read_str("RAG4C_HOST"), "--port", str(port)]

@@ -1,11 +1,11 @@
 """`rag4c demo`: ingest a folder through the real workers, ask every question, compare status, reason, document and span."""
+
 from __future__ import annotations
 
 import json
 import time
 from collections import Counter
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from documents import api as documents
@@ -19,6 +19,7 @@ from tenants import api as tenants
 from verification import api as verification
 
 if TYPE_CHECKING:
+    from pathlib import Path
     import argparse
     import uuid
 
@@ -65,8 +66,10 @@ def publish_folder(actor: Actor, slug: str, folder: Path) -> uuid.UUID:
     """Sync, wait for the workers, draft and release to `live`; what is unchanged costs nothing."""
     base_id, source_id = ensure_base(actor, slug, slug.replace("-", " ").title(), folder)
     report = documents.sync_source(actor=actor, source_id=source_id)
-    say(f"{report.files_seen} files: {report.documents_added} added, {report.documents_updated} updated, {report.documents_reused} unchanged, "
-        f"{report.documents_deleted} deleted, {len(report.refused)} refused")
+    say(
+        f"{report.files_seen} files: {report.documents_added} added, {report.documents_updated} updated, {report.documents_reused} unchanged, "
+        f"{report.documents_deleted} deleted, {len(report.refused)} refused"
+    )
     for refusal in report.refused:
         say(f"  {refusal.path}: {refusal.message} ({refusal.code})")
     wait_for_jobs(actor, base_id)

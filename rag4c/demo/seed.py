@@ -1,4 +1,5 @@
 """The demo tenant: three people, the demo handbook, its channels. Idempotent; passwords are handed in."""
+
 from __future__ import annotations
 
 from pathlib import Path

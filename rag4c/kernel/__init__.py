@@ -1,0 +1,1 @@
+"""Pure Python, no Django: errors, actors and grants, state tables, canonical JSON, clock, environment, ports."""

@@ -1,4 +1,5 @@
 """Canonical JSON (RFC 8785) and digests over it: the same value gives the same bytes on every machine."""
+
 from __future__ import annotations
 
 import hashlib

@@ -1,4 +1,5 @@
 """The only place that reads the wall clock; tests freeze it here."""
+
 from __future__ import annotations
 
 import contextlib

@@ -1,4 +1,5 @@
 """The environment, typed: every variable is declared here once, with its range and what it is for. `rag4c config` prints this list."""
+
 from __future__ import annotations
 
 import os

@@ -1,4 +1,5 @@
 """The one family of errors. Code decides, message explains; nobody matches on message text."""
+
 from __future__ import annotations
 
 from typing import Any, ClassVar

@@ -1,4 +1,5 @@
 """Places where a test may kill, raise, sleep or drop the connection: `fp("name")` does nothing unless armed (reliability.md)."""
+
 from __future__ import annotations
 
 import os

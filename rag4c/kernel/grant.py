@@ -1,4 +1,5 @@
 """Who acts, and what they may read. Both are built once, before retrieval, and are never widened (SYS-C1)."""
+
 from __future__ import annotations
 
 import uuid

@@ -1,4 +1,5 @@
 """Protocols that higher apps implement for lower ones; `rag4c.wiring` registers the implementations."""
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol

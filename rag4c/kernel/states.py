@@ -1,4 +1,5 @@
 """State machines as one table each; the diagram in docs/states/ is printed from the table."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass

@@ -1,4 +1,5 @@
 """The door of the ledger: record an event in the business transaction, drive the deliveries that follow."""
+
 from __future__ import annotations
 
 from datetime import timedelta
@@ -41,8 +42,16 @@ def record(actor: Actor, code: str, *, subject: tuple[str, object], data: dict[s
         raise transaction.TransactionManagementError("ledger.record needs the transaction of the change it records")
     kind, key = subject[0], str(subject[1])
     event_id, at = new_id(), clock.now()
-    body = {"id": str(event_id), "tenant": str(actor.tenant_id), "at": at.isoformat(), "code": code, "actor": actor.ref, "channel": actor.channel,
-            "subject": [kind, key], "data": data or {}}
+    body = {
+        "id": str(event_id),
+        "tenant": str(actor.tenant_id),
+        "at": at.isoformat(),
+        "code": code,
+        "actor": actor.ref,
+        "channel": actor.channel,
+        "subject": [kind, key],
+        "data": data or {},
+    }
     with connection.cursor() as cursor:  # xid and incarnation are filled by the database
         cursor.execute(
             "INSERT INTO ledger_event (id, tenant_id, at, code, actor, channel, subject_kind, subject_id, canonical) "

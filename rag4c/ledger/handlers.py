@@ -1,4 +1,5 @@
 """Which handler wants which event. Filled by `rag4c.wiring`; the ledger knows no other app."""
+
 from __future__ import annotations
 
 from collections import defaultdict

@@ -1,4 +1,5 @@
 """Append-only audit events, partitioned by month, and what is owed to handlers because of them."""
+
 from __future__ import annotations
 
 from typing import ClassVar, Self

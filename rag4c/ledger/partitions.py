@@ -1,4 +1,5 @@
 """Monthly partitions of the event table, made ahead by the owner (`init-db`, `maintain`)."""
+
 from __future__ import annotations
 
 from datetime import date
@@ -16,7 +17,9 @@ def ensure_event_partitions(today: date, months_ahead: int = MONTHS_AHEAD) -> li
         for offset in range(months_ahead + 1):
             first, after = _month(today, offset), _month(today, offset + 1)
             name = f"ledger_event_{first:%Y%m}"
-            cursor.execute("SELECT to_regclass(%s) IS NULL AND NOT EXISTS (SELECT 1 FROM ledger_event_default WHERE at >= %s AND at < %s)", [name, first, after])
+            cursor.execute(
+                "SELECT to_regclass(%s) IS NULL AND NOT EXISTS (SELECT 1 FROM ledger_event_default WHERE at >= %s AND at < %s)", [name, first, after]
+            )
             row = cursor.fetchone()
             if row and row[0]:
                 cursor.execute(f"CREATE TABLE \"{name}\" PARTITION OF ledger_event FOR VALUES FROM ('{first}') TO ('{after}')")

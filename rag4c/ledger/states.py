@@ -1,4 +1,5 @@
 """A delivery is owed to a handler until it was done or given up."""
+
 from rag4c.kernel.states import Machine, Transition
 
 DELIVERY = Machine(

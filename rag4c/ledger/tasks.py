@@ -1,4 +1,5 @@
 """Deliveries by broker message, and the sweep that finds those whose message was lost."""
+
 from __future__ import annotations
 
 from celery import shared_task

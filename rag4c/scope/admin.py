@@ -229,7 +229,11 @@ def link_to(obj: models.Model | None, text: str = "") -> str:
     """A link to another object's page; a dash when there is none."""
     if obj is None:
         return "–"
-    return format_html('<a class="scoped-link" href="{}">{}</a>', reverse(f"admin:{obj._meta.app_label}_{obj._meta.model_name}_change", args=[obj.pk]), text or str(obj))
+    return format_html(
+        '<a class="scoped-link" href="{}">{}</a>',
+        reverse(f"admin:{obj._meta.app_label}_{obj._meta.model_name}_change", args=[obj.pk]),
+        text or str(obj),
+    )
 
 
 def short_digest(digest: str) -> str:

@@ -1,13 +1,15 @@
 """The database's own clock: leases and expiry never trust the clock of a worker (GOV-F3, GOV-A11)."""
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
 from django.db.models import DateTimeField, F, Func, Value
-from django.db.models.expressions import CombinedExpression
 
 if TYPE_CHECKING:
     from datetime import timedelta
+
+    from django.db.models.expressions import CombinedExpression
 
 
 class ClockTimestamp(Func):

@@ -1,8 +1,9 @@
 """The request rim: every fault leaves as problem+json or a plain page with a stable code, never a trace, never content."""
+
 from __future__ import annotations
 
 from http import HTTPStatus
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 import structlog
 from django.core.exceptions import PermissionDenied, RequestDataTooBig, SuspiciousOperation
@@ -18,8 +19,16 @@ if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
 
 log = structlog.get_logger()
-_DRF_CODES = {400: "request_invalid", 401: "not_signed_in", 403: "not_allowed", 404: "absent", 405: "method_not_allowed", 406: "not_acceptable",
-              415: "media_type_unsupported", 429: "too_many_requests"}
+_DRF_CODES = {
+    400: "request_invalid",
+    401: "not_signed_in",
+    403: "not_allowed",
+    404: "absent",
+    405: "method_not_allowed",
+    406: "not_acceptable",
+    415: "media_type_unsupported",
+    429: "too_many_requests",
+}
 _SENTENCES = {
     "request_invalid": "The request is not valid; see `errors`.",
     "not_signed_in": "Sign in, or send a valid token as `Authorization: Bearer …`.",
@@ -30,27 +39,34 @@ _SENTENCES = {
     "internal": "Something went wrong on our side; the request id names it in the log.",
 }
 
+# the first kind that fits: RequestDataTooBig is a SuspiciousOperation
+_KNOWN: Final[tuple[tuple[type[Exception], DomainError], ...]] = (
+    (Http404, Absent("absent", _SENTENCES["absent"])),
+    (PermissionDenied, Denied("not_allowed", _SENTENCES["not_allowed"])),
+    (RequestDataTooBig, Invalid("request_too_large", "Send less than 1 MB.")),
+    (SuspiciousOperation, Invalid("request_invalid", "The request was refused.")),
+    (OperationalError, Unavailable("database_unavailable", "The database does not answer just now; try again in a moment.")),
+    (PoolTimeout, Unavailable("database_unavailable", "The database does not answer just now; try again in a moment.")),
+)
+
 
 def as_domain_error(error: Exception) -> DomainError | None:
     """The domain error that a known exception stands for, or None for a bug."""
     if isinstance(error, DomainError):
         return error
-    if isinstance(error, Http404):
-        return Absent("absent", _SENTENCES["absent"])
-    if isinstance(error, PermissionDenied):
-        return Denied("not_allowed", _SENTENCES["not_allowed"])
-    if isinstance(error, RequestDataTooBig):
-        return Invalid("request_too_large", "Send less than 1 MB.")
-    if isinstance(error, SuspiciousOperation):
-        return Invalid("request_invalid", "The request was refused.")
-    if isinstance(error, OperationalError | PoolTimeout):
-        return Unavailable("database_unavailable", "The database does not answer just now; try again in a moment.")
-    return None
+    return next((known for kinds, known in _KNOWN if isinstance(error, kinds)), None)
 
 
 def problem(code: str, status: int, message: str = "", **extra: Any) -> JsonResponse:
     """application/problem+json (RFC 9457)."""
-    body = {"type": "about:blank", "title": HTTPStatus(status).phrase, "status": status, "code": code, "detail": message or _SENTENCES.get(code, ""), **extra}
+    body = {
+        "type": "about:blank",
+        "title": HTTPStatus(status).phrase,
+        "status": status,
+        "code": code,
+        "detail": message or _SENTENCES.get(code, ""),
+        **extra,
+    }
     return JsonResponse(body, status=status, content_type="application/problem+json")
 
 

@@ -1,4 +1,5 @@
 """The gate that hangs on every guarded door (GOV-A, principle 7): no policy row means blocked."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass

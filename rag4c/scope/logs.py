@@ -1,4 +1,5 @@
 """structlog over the standard library: event names and ids, one line each."""
+
 from __future__ import annotations
 
 import logging
@@ -15,7 +16,7 @@ def configure_logging(level: str) -> None:
             structlog.contextvars.merge_contextvars,
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
-            cast(Any, structlog.processors.KeyValueRenderer(key_order=["timestamp", "level", "event"])),
+            cast("Any", structlog.processors.KeyValueRenderer(key_order=["timestamp", "level", "event"])),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelNamesMapping()[level]),
         cache_logger_on_first_use=True,

@@ -1,4 +1,5 @@
 """`with scope(grant):` = one short transaction with the tenant set in it. Nothing else may touch the app's connection (GOV-T2)."""
+
 from __future__ import annotations
 
 import contextlib

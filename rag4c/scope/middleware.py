@@ -1,4 +1,5 @@
 """Outermost rim of a request: request id, security headers, and an answer for every exception."""
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final

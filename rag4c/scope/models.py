@@ -1,7 +1,8 @@
 """Bases of every tenant row: a manager that adds the tenant predicate and raises without a scope."""
+
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar, Self, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Self, TypeVar
 
 from django.db import models
 from uuid_utils.compat import uuid7  # compat gives the standard library's UUID; Django refuses uuid_utils.UUID
@@ -49,6 +50,18 @@ class TenantModel(models.Model):
         ]
 
 
-def tenant_fk(to: str, *, null: bool = False, related_name: str = "+") -> models.ForeignKey[models.Model, models.Model]:
+_ST = TypeVar("_ST")
+_GT = TypeVar("_GT")
+
+
+class TenantForeignKey(models.ForeignKey[_ST, _GT]):
     """A foreign key whose database constraint is (tenant_id, column), added by `AddTenantForeignKey`; a test compares both."""
-    return models.ForeignKey(to, on_delete=models.PROTECT, null=null, blank=null, related_name=related_name, db_constraint=False)
+
+    def __init__(self, to: Any, *, null: bool = False, related_name: str = "+", **kwargs: Any) -> None:
+        options: dict[str, Any] = {"on_delete": models.PROTECT, "db_constraint": False, "blank": null, **kwargs}
+        super().__init__(to, null=null, related_name=related_name, **options)
+
+    def deconstruct(self) -> tuple[str, str, Any, Any]:
+        """Migrations see a plain foreign key: they must not depend on this class."""
+        name, _, args, kwargs = super().deconstruct()
+        return name, "django.db.models.ForeignKey", args, kwargs

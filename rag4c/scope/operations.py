@@ -1,4 +1,5 @@
 """Migration operations: tenant row-level security and composite foreign keys. Reversible; SQL only, so sqlmigrate shows them."""
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Final
@@ -61,7 +62,7 @@ def rls_statements(table: str, *, column: str = "tenant_id", grants: str = "SELE
 class AddTenantForeignKey(_SqlOperation):
     """FOREIGN KEY (tenant_id, column) REFERENCES to_table (tenant_id, to_column) (GOV-T4).
 
-    The model field is `tenant_fk(...)`; to_table has UNIQUE (tenant_id, id) from TenantModel.Meta. INITIALLY IMMEDIATE, unlike
+    The model field is a `TenantForeignKey`; to_table has UNIQUE (tenant_id, id) from TenantModel.Meta. INITIALLY IMMEDIATE, unlike
     Django's: a deferred error would come at COMMIT, when the scope closes, outside the api's try.
     """
 

@@ -1,4 +1,5 @@
 """Everything that may run SQL outside a tenant, and the functions that may look across tenants. Tests compare both with the code and the database."""
+
 from __future__ import annotations
 
 from typing import Final

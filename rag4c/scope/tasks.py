@@ -1,4 +1,5 @@
 """Base of every Celery task on tenant rows: called as task(tenant_id, row_id), ids only (GOV-T7)."""
+
 from __future__ import annotations
 
 from typing import Any

@@ -1,4 +1,5 @@
 """Helpers that every view uses: who asks, and one scope around a view together with its template."""
+
 from __future__ import annotations
 
 from functools import wraps

@@ -1,4 +1,5 @@
 """What other apps may call of retrieval."""
+
 from retrieval.api.evidence import Gathered, WideHit, gather, readable_documents, search
 from retrieval.api.indexing import index_job
 from retrieval.api.policies import policy_digest, retrieval_policy_in_force
@@ -18,7 +19,29 @@ from retrieval.api.visible import ServedBase, VisibleSet, visible_set
 from retrieval.context.compose import EvidenceItem, EvidencePack, Insufficient
 
 __all__ = [
-    "ChannelMove", "DraftedManifest", "EvidenceItem", "EvidencePack", "Gathered", "Insufficient", "ScoredChunk", "ServedBase", "VisibleSet", "WideHit",
-    "create_channels", "draft_manifest", "end_takedown", "gather", "index_job", "list_releases", "policy_digest", "readable_documents", "release",
-    "retrieval_policy_in_force", "rollback", "search", "search_visible", "take_down", "visible_set",
+    "ChannelMove",
+    "DraftedManifest",
+    "EvidenceItem",
+    "EvidencePack",
+    "Gathered",
+    "Insufficient",
+    "ScoredChunk",
+    "ServedBase",
+    "VisibleSet",
+    "WideHit",
+    "create_channels",
+    "draft_manifest",
+    "end_takedown",
+    "gather",
+    "index_job",
+    "list_releases",
+    "policy_digest",
+    "readable_documents",
+    "release",
+    "retrieval_policy_in_force",
+    "rollback",
+    "search",
+    "search_visible",
+    "take_down",
+    "visible_set",
 ]

@@ -1,4 +1,5 @@
 """From a question to an evidence pack: visible set, hybrid search, validation against the truth, gates and planner (answering.md "Gates")."""
+
 from __future__ import annotations
 
 from dataclasses import dataclass, field
@@ -118,9 +119,7 @@ def _lead_with(chunk_ids: Sequence[uuid.UUID], wide: Sequence[WideHit], grant: G
     return [found[key] for key in dict.fromkeys(chunk_ids) if key in found]
 
 
-def _make_candidates(
-    grant: Grant, window: Sequence[WideHit], facts: set[uuid.UUID]
-) -> tuple[list[Candidate], dict[str, ValidationOutcome]]:
+def _make_candidates(grant: Grant, window: Sequence[WideHit], facts: set[uuid.UUID]) -> tuple[list[Candidate], dict[str, ValidationOutcome]]:
     """Candidates with the access sets that their documents have now, and what the truth says of each (GOV-B4, SYS-A8)."""
     checks = documents.check_places(grant=grant, place_ids=[hit.evidence.place_id for hit in window])
     with scope(grant):

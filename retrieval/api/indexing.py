@@ -1,4 +1,5 @@
 """Indexing: embed what has no vector in the space yet, batch by batch, then close the job with counts that were read back."""
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,5 @@
 """The retrieval policy in force, and the revisions that caches of the visible set are keyed by."""
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

@@ -1,4 +1,5 @@
 """Manifests, channels, releases and rollbacks (governance.md "Channels, manifests, releases")."""
+
 from __future__ import annotations
 
 import uuid
@@ -256,7 +257,9 @@ def take_down(*, actor: Actor, document_id: uuid.UUID, reason: str) -> uuid.UUID
             raise Conflict("takedown_active", "This document is taken down already.")
         row = Takedown.objects.create(tenant_id=actor.tenant_id, document_id=document_id, reason=reason, started_by=actor.ref)
         bump_deny_rev(actor.tenant_id)
-        ledger.record(actor, "document.taken_down", subject=("document", document_id), data={"takedown": str(row.pk), "reason_sha256": digest_of(reason)})
+        ledger.record(
+            actor, "document.taken_down", subject=("document", document_id), data={"takedown": str(row.pk), "reason_sha256": digest_of(reason)}
+        )
     return row.pk
 
 

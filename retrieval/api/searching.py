@@ -1,4 +1,5 @@
 """Hybrid search over the visible set: exact cosine and exact BM25, fused by reciprocal rank (SYS-A6, SYS-E6)."""
+
 from __future__ import annotations
 
 import threading

@@ -1,7 +1,7 @@
 """Lexical segments as rows, and the memory-mapped view that a host makes of them."""
+
 from __future__ import annotations
 
-import uuid
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
@@ -15,6 +15,7 @@ from retrieval.lexical.view_cache import ViewCache
 from retrieval.models import LexBlock, LexSegment
 
 if TYPE_CHECKING:
+    import uuid
     from collections.abc import Sequence
 
     from rag4c.kernel.grant import Grant

@@ -1,8 +1,8 @@
 """The visible set: manifest x ACL x safety x takedown, fixed before anything is scored (architecture, section 5)."""
+
 from __future__ import annotations
 
 import threading
-import uuid
 from collections import OrderedDict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Final
@@ -17,6 +17,7 @@ from retrieval.models import Channel, LexSegment
 from tenants import api as tenants
 
 if TYPE_CHECKING:
+    import uuid
     from collections.abc import Sequence
 
     from numpy.typing import NDArray
@@ -109,7 +110,11 @@ def visible_set(*, grant: Grant, knowledge_base_ids: Sequence[uuid.UUID], channe
 
 
 def _served_bases(base_ids: Sequence[uuid.UUID], channel: str) -> tuple[ServedBase, ...]:
-    rows = Channel.objects.filter(knowledge_base_id__in=base_ids, name=channel, manifest__isnull=False).select_related("manifest").order_by("knowledge_base_id")
+    rows = (
+        Channel.objects.filter(knowledge_base_id__in=base_ids, name=channel, manifest__isnull=False)
+        .select_related("manifest")
+        .order_by("knowledge_base_id")
+    )
     return tuple(
         ServedBase(
             knowledge_base_id=row.knowledge_base_id,

@@ -1,4 +1,5 @@
 """ACL sets: interned once, assigned to subjects as intervals, read as the numbers that a grant satisfies."""
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
@@ -9,19 +10,30 @@ from django.db.models.functions import Now
 
 from rag4c.kernel.errors import Absent, Invalid
 from rag4c.kernel.grant import Sensitivity
-from rag4c.scope.models import ScopedQuerySet
 from tenants import acl as rules
 from tenants.acl import DENY_ALL, AclSpec
 from tenants.models import AclAssignment, AclRevision, AclSet
 
 if TYPE_CHECKING:
+    from rag4c.scope.models import ScopedQuerySet
     import uuid
     from collections.abc import Sequence
 
     from rag4c.kernel.grant import Grant
 
-__all__ = ["DENY_ALL", "AclSpec", "Sensitivity", "allowed_acl_numbers", "assign_acl", "assign_acl_to_many", "bump_acl_rev", "close_acl", "find_acl",
-           "intern_acl", "read_acl_rev"]
+__all__ = [
+    "DENY_ALL",
+    "AclSpec",
+    "Sensitivity",
+    "allowed_acl_numbers",
+    "assign_acl",
+    "assign_acl_to_many",
+    "bump_acl_rev",
+    "close_acl",
+    "find_acl",
+    "intern_acl",
+    "read_acl_rev",
+]
 
 
 def intern_acl(tenant_id: uuid.UUID, spec: AclSpec) -> AclSet:
@@ -102,5 +114,7 @@ def bump_acl_rev(tenant_id: uuid.UUID) -> None:
     """Raise the revision under its row lock."""
     if AclRevision.objects.filter(tenant_id=tenant_id).update(rev=F("rev") + 1) == 0:
         with connection.cursor() as cursor:
-            cursor.execute("INSERT INTO tenants_aclrevision (tenant_id, rev) VALUES (%s, 1) ON CONFLICT (tenant_id) DO UPDATE SET rev = tenants_aclrevision.rev + 1",
-                           [tenant_id])
+            cursor.execute(
+                "INSERT INTO tenants_aclrevision (tenant_id, rev) VALUES (%s, 1) ON CONFLICT (tenant_id) DO UPDATE SET rev = tenants_aclrevision.rev + 1",
+                [tenant_id],
+            )

@@ -1,4 +1,5 @@
 """The grant: built once per request, before anything is retrieved (GOV principle 4, SYS-C1)."""
+
 from __future__ import annotations
 
 from dataclasses import replace
@@ -18,7 +19,9 @@ if TYPE_CHECKING:
 __all__ = ["actor_for_user", "grant_for", "restrict_grant"]
 
 
-def grant_for(*, tenant_id: uuid.UUID, user_id: uuid.UUID, workspace_id: uuid.UUID | None = None, purpose: str = "", task_family: str = "qa") -> Grant:
+def grant_for(
+    *, tenant_id: uuid.UUID, user_id: uuid.UUID, workspace_id: uuid.UUID | None = None, purpose: str = "", task_family: str = "qa"
+) -> Grant:
     """What this person may read and do now. Three queries.
 
     Raises: Absent("user") for an unknown, foreign or deactivated person.
@@ -51,7 +54,9 @@ def actor_for_user(*, tenant_id: uuid.UUID, user_id: uuid.UUID, kind: str = "use
     return Actor(grant_for(tenant_id=tenant_id, user_id=user_id), kind=kind, channel=channel)
 
 
-def restrict_grant(grant: Grant, principals: frozenset[str] | None = None, *, workspace_id: uuid.UUID | None = None, purpose: str | None = None) -> Grant:
+def restrict_grant(
+    grant: Grant, principals: frozenset[str] | None = None, *, workspace_id: uuid.UUID | None = None, purpose: str | None = None
+) -> Grant:
     """A grant that reads at most what `grant` reads: principals are intersected, never added (api.md `acl`)."""
     kept = grant.principals if principals is None else grant.principals & principals
     return replace(grant, principals=kept, workspace_id=workspace_id or grant.workspace_id, purpose=grant.purpose if purpose is None else purpose)

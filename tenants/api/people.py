@@ -1,4 +1,5 @@
 """People, groups, roles and clearances of one tenant."""
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
@@ -10,7 +11,6 @@ from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 
 from rag4c.kernel.errors import Absent, Conflict, Denied, Invalid
-from rag4c.kernel.grant import Sensitivity
 from rag4c.ledger import api as ledger
 from rag4c.scope import gate
 from rag4c.scope.manager import scope
@@ -19,12 +19,24 @@ from tenants.api.access import bump_acl_rev
 from tenants.models import ApiToken, Clearance, Group, Membership, RoleAssignment, User, normalize_username
 
 if TYPE_CHECKING:
+    from rag4c.kernel.grant import Sensitivity
     import uuid
 
     from rag4c.kernel.grant import Actor
 
-__all__ = ["add_to_group", "change_password", "create_group", "create_user", "deactivate_user", "find_group", "find_user", "grant_role", "remove_from_group",
-           "revoke_role", "set_clearance"]
+__all__ = [
+    "add_to_group",
+    "change_password",
+    "create_group",
+    "create_user",
+    "deactivate_user",
+    "find_group",
+    "find_user",
+    "grant_role",
+    "remove_from_group",
+    "revoke_role",
+    "set_clearance",
+]
 
 
 def check_permission(actor: Actor, permission: str) -> None:

@@ -1,4 +1,5 @@
 """Tenants and their workspaces."""
+
 from __future__ import annotations
 
 import re

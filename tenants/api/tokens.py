@@ -1,4 +1,5 @@
 """API tokens: hashed, shown once, expiring, with the tenant in the prefix (tenancy.md "Before the tenant is known")."""
+
 from __future__ import annotations
 
 import secrets

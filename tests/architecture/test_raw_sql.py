@@ -15,19 +15,32 @@ from tests.builders import make_tenant
 REFUSED = "violates row-level security|permission denied for table"
 
 
-@pytest.fixture
-def world(real_db, postgres_clones):
-    """(app connection, system connection, tables, acme, globex): every table holds at least one row of both tenants."""
-    acme, globex = make_tenant("acme").id, make_tenant("globex").id
-    with psycopg.connect(postgres_clones.dsn("postgres", real_db), autocommit=True) as superuser:
+@pytest.fixture(scope="module")
+def filled(postgres_clones, worker_name, django_db_setup, django_db_blocker):
+    """(database, tables, acme, globex): every table holds at least one row of both tenants. Shared, since no test here may change anything."""
+    name = f"rag4c_walls_{worker_name}"
+    postgres_clones.admin(f'CREATE DATABASE "{name}" TEMPLATE rag4c_template OWNER rag4c_owner STRATEGY FILE_COPY')
+    with django_db_blocker.unblock():
+        postgres_clones.use(name)
+        acme, globex = make_tenant("acme").id, make_tenant("globex").id
+        postgres_clones.use(f"rag4c_test_{worker_name}")
+    with psycopg.connect(postgres_clones.dsn("postgres", name), autocommit=True) as superuser:
         tables = catalogue.tenant_tables(superuser)
         filling.fill_tables(superuser, tables, [acme, globex])
         for table in tables:
             assert count_of(superuser, table, acme) >= 1, table
             assert count_of(superuser, table, globex) >= 1, table
+    yield name, tables, acme, globex
+    postgres_clones.admin(f'DROP DATABASE "{name}" WITH (FORCE)')
+
+
+@pytest.fixture
+def world(filled, postgres_clones):
+    """(app connection, system connection, tables, acme, globex)."""
+    name, tables, acme, globex = filled
     with (
-        psycopg.connect(postgres_clones.dsn("rag4c_app", real_db), autocommit=True) as app,
-        psycopg.connect(postgres_clones.dsn("rag4c_system", real_db), autocommit=True) as system,
+        psycopg.connect(postgres_clones.dsn("rag4c_app", name), autocommit=True) as app,
+        psycopg.connect(postgres_clones.dsn("rag4c_system", name), autocommit=True) as system,
     ):
         yield app, system, tables, acme, globex
 
@@ -129,7 +142,11 @@ def test_GOV_T3_the_app_cannot_truncate_copy_into_or_change_any_table(world):
 def test_GOV_T3_no_login_can_become_another(world):
     app, system, _, _, _ = world
     for conn in (app, system):
-        for statement in ("SET ROLE rag4c_owner", "SET SESSION AUTHORIZATION rag4c_owner", "SET row_security = off; SELECT count(*) FROM documents_document"):
+        for statement in (
+            "SET ROLE rag4c_owner",
+            "SET SESSION AUTHORIZATION rag4c_owner",
+            "SET row_security = off; SELECT count(*) FROM documents_document",
+        ):
             with pytest.raises(psycopg.Error):
                 conn.execute(statement)
 

@@ -5,11 +5,7 @@ import re
 from django.test import Client
 
 from tests.builders import PASSWORD
-
-
-def log_in(slug, username="bob", password=PASSWORD, client=None, **data):
-    client = client or Client()
-    return client, client.post(f"/t/{slug}/login/", {"username": username, "password": password, **data})
+from tests.surfaces.doors import log_in
 
 
 def without_tokens(body: bytes, slug: str) -> bytes:

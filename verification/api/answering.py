@@ -1,8 +1,8 @@
 """One question, from grant to a stored verdict. API, page, command line, Python and evaluation all run this function (SYS-G10)."""
+
 from __future__ import annotations
 
 import uuid
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Final
 
@@ -26,6 +26,7 @@ from verification.rules.lexicon_words import cover_of, prepare_text, read_words
 from verification.rules.question import read_question
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from rag4c.kernel.grant import Actor, Grant
     from verification.api.contract import AnswerView
     from verification.rules.contract import AnswerThresholds, FactRow, Passage
@@ -55,7 +56,7 @@ class _Work:
     relevance: Finding | None = None
 
 
-def answer_question(
+def answer_question(  # noqa: PLR0913  # the fields of the request, one to one
     *,
     actor: Actor,
     question: str,
@@ -126,7 +127,7 @@ def _choose_bases(actor: Actor, workspace_id: uuid.UUID, wanted: Sequence[uuid.U
 def _find_evidence(grant: Grant, question: str, visible: retrieval.VisibleSet, thresholds: AnswerThresholds) -> _Work:
     reading = read_question(question)
     facts = list_facts(grant, visible)
-    version, synonyms = documents.field_synonyms(grant)
+    synonyms = documents.field_synonyms(grant)[1]
     found = find_fact_answer(reading, facts, synonyms) if facts else None
     fact_chunks = [uuid.UUID(fact.chunk_id) for fact in found.facts] if isinstance(found, FactAnswer) else []
     gathered = retrieval.gather(grant=grant, question=question, visible=visible, fact_chunk_ids=fact_chunks)

@@ -1,7 +1,7 @@
 """The checks of a draft against the truth: existence, text hash, entailment, and whether it answers the question (SYS-E2)."""
+
 from __future__ import annotations
 
-import uuid
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -14,6 +14,7 @@ from verification.rules.relevance import check_answers_question
 from verification.rules.text_hash import check_span
 
 if TYPE_CHECKING:
+    import uuid
     from collections.abc import Mapping, Sequence
 
     from rag4c.kernel.grant import Grant
@@ -24,7 +25,12 @@ __all__ = ["check_draft", "check_relevance"]
 
 
 def check_draft(
-    grant: Grant, draft: Draft, passages: Sequence[Passage], place_ids: Mapping[str, uuid.UUID], facts: Mapping[str, FactRow], thresholds: AnswerThresholds
+    grant: Grant,
+    draft: Draft,
+    passages: Sequence[Passage],
+    place_ids: Mapping[str, uuid.UUID],
+    facts: Mapping[str, FactRow],
+    thresholds: AnswerThresholds,
 ) -> tuple[Finding, ...]:
     """Findings of L1, L2 and L3 for every claim and marker. The cited text is read from Postgres and its original re-hashed here, after generation.
 
@@ -54,7 +60,9 @@ def _current_text(check: documents.PlaceCheck, text: documents.EvidenceText | No
 def _check_existence(claim: Claim, by_number: Mapping[int, Passage]) -> list[Finding]:
     if not claim.markers:
         return [Finding(claim.id, None, "L1", "unsupported", "no_citation")]
-    return [Finding(claim.id, n, "L1", "ok" if n in by_number else "unsupported", "" if n in by_number else "marker_out_of_range") for n in claim.markers]
+    return [
+        Finding(claim.id, n, "L1", "ok" if n in by_number else "unsupported", "" if n in by_number else "marker_out_of_range") for n in claim.markers
+    ]
 
 
 def _check_text(claim: Claim, by_number: Mapping[int, Passage], current: Mapping[int, str | None]) -> list[Finding]:

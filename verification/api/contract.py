@@ -1,4 +1,5 @@
 """The answer as everybody sees it: API, page, command line and Python get this one object (answering.md "Answer object")."""
+
 from __future__ import annotations
 
 import uuid  # noqa: TC003  # evaluated by the API's serializers

@@ -1,4 +1,5 @@
 """What the rules read: passages of the pack and around it, and the permitted facts, each tied to the chunk that holds it."""
+
 from __future__ import annotations
 
 import threading
@@ -123,12 +124,10 @@ def list_facts(grant: Grant, visible: VisibleSet) -> tuple[FactRow, ...]:
             return _facts.kept[key]
     values = documents.read_facts_of(grant=grant, revision_ids=visible.revision_ids)
     place_to_chunk = {chunk.place_id: chunk.chunk_id for chunk in visible.chunks.values()}
-    places = documents.places_covering(grant=grant, spans=[(value.revision_id, value.span_start, value.span_end) for value in values], place_ids=set(place_to_chunk))
-    rows = tuple(
-        _fact_row(value, str(place_to_chunk[place]))
-        for value, place in zip(values, places, strict=True)
-        if place is not None
+    places = documents.places_covering(
+        grant=grant, spans=[(value.revision_id, value.span_start, value.span_end) for value in values], place_ids=set(place_to_chunk)
     )
+    rows = tuple(_fact_row(value, str(place_to_chunk[place])) for value, place in zip(values, places, strict=True) if place is not None)
     with _facts.lock:
         _facts.kept[key] = rows
         while len(_facts.kept) > MAX_FACT_SETS:

@@ -1,7 +1,7 @@
 """The Knowledge Lifeline: answer <- claim <- citation <- evidence <- chunk <- revision <- parse <- document <- source; no step may be missing (SYS-E1)."""
+
 from __future__ import annotations
 
-import uuid
 from typing import TYPE_CHECKING
 
 from documents import api as documents
@@ -12,6 +12,7 @@ from verification.api.reading import find_own_answer
 from verification.models import Citation, ContextManifest, FindingRow
 
 if TYPE_CHECKING:
+    import uuid
     from rag4c.kernel.grant import Actor
 
 __all__ = ["read_lifeline"]
@@ -46,7 +47,9 @@ def _path_of(row: Citation, line: documents.Lineage, check: documents.PlaceCheck
     steps += [
         LifelineStep("citation", f"[{row.n}] {row.quote}", (("locator", row.locator), ("sha256", row.text_sha256)), now),
         LifelineStep("chunk", line.locator, (("chunk version", str(line.chunk_id)), ("sha256", line.chunk_sha256))),
-        LifelineStep("revision", f"revision {line.revision_number}", (("sha256", line.document_sha256), ("added by", line.added_by), ("added", line.added_at))),
+        LifelineStep(
+            "revision", f"revision {line.revision_number}", (("sha256", line.document_sha256), ("added by", line.added_by), ("added", line.added_at))
+        ),
         LifelineStep("parse", f"{line.parser} {line.parser_version}", (("text sha256", line.text_sha256), ("media type", line.media_type))),
         LifelineStep("document", line.path, (("id", str(line.document_id)),)),
         LifelineStep("source", line.source_key, (("knowledge base", line.knowledge_base), ("freshness", line.freshness))),

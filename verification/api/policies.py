@@ -1,4 +1,5 @@
 """The answer policy in force, and the one digest of every number that decides an answer."""
+
 from __future__ import annotations
 
 from typing import TYPE_CHECKING

@@ -1,7 +1,7 @@
 """Stored answers read again: the same bytes plus the current state, cut by the reader's present grant (R03, answering.md)."""
+
 from __future__ import annotations
 
-import uuid
 from typing import TYPE_CHECKING
 
 from documents import api as documents
@@ -13,6 +13,7 @@ from verification.models import AnswerClaim, AnswerRecord, Citation, ContextMani
 from verification.rules.text_hash import check_span
 
 if TYPE_CHECKING:
+    import uuid
     from rag4c.kernel.grant import Actor
 
 __all__ = ["find_own_answer", "list_answers", "read_answer", "read_cited_document"]
@@ -58,7 +59,7 @@ def _view_of(actor: Actor, record: AnswerRecord) -> AnswerView:
     views = {row.pk: _citation_view(row, readable, states[row.pk]) for row in citations}
     withheld = {row.n for row in citations if row.document_id not in readable and row.role == "support"}
     claims = [_claim_view(row, withheld) for row in AnswerClaim.objects.filter(answer=record, removed=False).order_by("ordinal")]
-    is_answer = record.status != "abstained" and record.status != "failed"
+    is_answer = record.status not in {"abstained", "failed"}
     support = tuple(views[row.pk] for row in citations if row.role == "support")
     manifest = ContextManifest.objects.filter(answer=record).values_list("pk", flat=True).first()
     return AnswerView(
@@ -71,7 +72,11 @@ def _view_of(actor: Actor, record: AnswerRecord) -> AnswerView:
         answer=record.answer if not withheld else " ".join(claim.text for claim in claims),
         claims=tuple(claims) if is_answer else (),
         citations=tuple(views[row.pk] for row in citations),
-        sources=tuple({view.document_id: SourceView(view.document_id, view.document, view.locator) for view in reversed(support) if not view.is_withheld}.values()),
+        sources=tuple(
+            {
+                view.document_id: SourceView(view.document_id, view.document, view.locator) for view in reversed(support) if not view.is_withheld
+            }.values()
+        ),
         conflict=tuple(_side(row, views[row.pk]) for row in citations if row.role == "side" and not views[row.pk].is_withheld),
         passages=() if is_answer else _nearest(actor, evidence, readable),
         support_scope=record.support_scope,

@@ -1,4 +1,5 @@
 """The answer record: everything that an answer rests on, in one transaction, never changed afterwards (R03)."""
+
 from __future__ import annotations
 
 import uuid
@@ -16,7 +17,6 @@ from verification.models import AnswerClaim, AnswerRecord, Citation, ContextMani
 from verification.rules.claims import render_states
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
 
     from rag4c.kernel.grant import Actor, Grant
     from retrieval import api as retrieval

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 from verification.rules.conflicts_narrative import ConflictLimits, find_rivals
 from verification.rules.contract import ConflictReport, Side
 from verification.rules.facts_answer import normalise_key
-from verification.rules.numbers import in_base_unit, read_quantities
+from verification.rules.lexicon_quantities import find_quantities
+from verification.rules.numbers import in_base_unit
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from verification.rules.contract import Draft, Embed, FactRow, Passage
-    from verification.rules.extract_features import Candidate
+    from verification.rules.extract_cover import Candidate
     from verification.rules.question import QuestionReading
 
 COMPLETE_SCOPE = "complete_permitted_subject_field_source_set"
@@ -63,7 +64,7 @@ def _first_of_each_value(facts: Sequence[FactRow]) -> list[FactRow]:
 def normal_value(fact: FactRow) -> tuple[str, ...]:
     """A form that is equal for 30 days, 30 天 and thirty days, for 1 hour and 60 minutes, and for the same words."""
     written = f"{fact.value_text} {fact.unit}" if fact.unit and normalise_key(fact.unit) not in normalise_key(fact.value_text) else fact.value_text
-    quantities = read_quantities(written)
+    quantities = find_quantities(written)
     if not quantities:
         return ("text", normalise_key(fact.value_text))
     rest = written

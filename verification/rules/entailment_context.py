@@ -44,7 +44,7 @@ _OUTDATED_NEXT = re.compile(
     r"it))\b[^.]{0,30}\b(?:no longer|is (?:not true|untrue|false|wrong|incorrect)|was (?:replaced|repealed|"
     r"abolished|withdrawn|superseded|wrong|false)|has been (?:replaced|repealed|abolished|withdrawn|"
     r"superseded)|not (?:true|correct|the case))\b"
-    r"|^(?:now|since then|today)\b|^(?:该|此|这|上述|以上)[^。]{0,12}(?:不再|废止|作废|取消|失效|不属实|不正确|有误|是错误)|^(?:现已|现在|如今|目前)[^。]{0,6}(?:改为|调整|取消|变更)",
+    r"|^now,? (?:it|they|this|these|that|the)\b|^(?:该|此|这|上述|以上)[^。]{0,12}(?:不再(?:有效|适用|执行|实行)|废止|作废|取消|失效|不属实|不正确|有误|是错误)|^(?:现已|现在|如今|目前)[^。]{0,6}(?:改为|调整|取消|变更)",
     re.I,
 )
 _CONDITION = re.compile(

@@ -5,17 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from verification.rules.contract import CitedSpan, Claim, Draft
-from verification.rules.extract_features import (
-    Candidate,
-    list_candidates,
-    prefilter,
-    score_vectors,
-    score_words,
-    starts_with_pronoun,
-    weigh_words,
-)
-from verification.rules.extract_model import CONFIDENCE_NAME, rate_candidate
+from verification.rules.extract_cover import Candidate, list_candidates, prefilter, score_cover, starts_with_pronoun, weigh_words
+from verification.rules.extract_features import score_details, score_vectors
+from verification.rules.extract_model import CONFIDENCE_NAME, MAX_MARGIN, logit_of, needs_probe, rate_answer, rate_rank
+from verification.rules.extract_probe import probe_candidate
 from verification.rules.extract_sentences import ITEM, ROW, clean_markdown, split_sentences, split_units
+from verification.rules.extract_weights import RANK_WEIGHTS
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,13 +26,28 @@ __all__ = ["draft_answer", "rank_sentences", "split_sentences"]
 
 
 def rank_sentences(reading: QuestionReading, passages: Sequence[Passage], embed: Embed) -> list[tuple[float, Candidate]]:
-    """The candidates that were worth an embedding, best first, each with its confidence (0 to 1, scale `CONFIDENCE_NAME`)."""
+    """The candidates that were worth an embedding, the most promising first, each with its rank score (0 to 1)."""
     candidates = list_candidates(passages)
-    score_words(reading, candidates, weigh_words(reading, passages))
-    kept = prefilter(candidates)
+    weights = weigh_words(reading, passages)
+    score_cover(reading, candidates, weights)
+    kept = prefilter(reading, candidates)
+    score_details(reading, kept, weights)
     score_vectors(reading, kept, embed)
-    rated = [(rate_candidate(candidate.values, reading.lang), candidate) for candidate in kept]
+    rated = [(rate_rank(candidate.values), candidate) for candidate in kept]
     return sorted(rated, key=lambda pair: (-pair[0], pair[1].rank, pair[1].index))
+
+
+def rate_confidence(reading: QuestionReading, ranked: Sequence[tuple[float, Candidate]], candidate: Candidate, embed: Embed) -> float:
+    """How likely the sentence answers the question, on the scale `CONFIDENCE_NAME`.
+
+    Args: ranked: all that `rank_sentences` gave; how far the candidate leads, or trails, the next one counts.
+    """
+    others = [logit_of(RANK_WEIGHTS, other.values) for _, other in ranked if other is not candidate]
+    margin = logit_of(RANK_WEIGHTS, candidate.values) - max(others, default=-MAX_MARGIN)
+    values = candidate.values | {"margin": max(-MAX_MARGIN, min(MAX_MARGIN, margin))}
+    if needs_probe(reading.lang):
+        values |= probe_candidate(reading, candidate, embed)
+    return rate_answer(values, reading.lang)
 
 
 def draft_answer(reading: QuestionReading, passages: Sequence[Passage], embed: Embed, thresholds: AnswerThresholds) -> Draft | None:
@@ -48,7 +58,8 @@ def draft_answer(reading: QuestionReading, passages: Sequence[Passage], embed: E
     ranked = rank_sentences(reading, passages, embed)
     if not ranked:
         return None
-    confidence, best = ranked[0]
+    best = ranked[0][1]
+    confidence = rate_confidence(reading, ranked, best, embed)
     spans = _join_spans(reading, best, max(1, thresholds.max_claims))
     claims = tuple(_make_claim(number, best.passage, span) for number, span in enumerate(spans, start=1))
     text = " ".join(f"{claim.text} [{best.passage.n}]" for claim in claims)

@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from verification.rules.lexicon import NEGATION_CHINESE, NEGATIONS_ENGLISH, OPPOSITES
-from verification.rules.lexicon_words import TextWords, Word, cover_of, is_stop, read_words, stem_word
-from verification.rules.numbers import Quantity, covers_quantity, read_quantities
+from verification.rules.lexicon import OPPOSITES
+from verification.rules.lexicon_quantities import find_quantities
+from verification.rules.lexicon_words import TextWords, Word, is_stop, read_words, stem_word
+from verification.rules.numbers import Quantity, covers_quantity
 from verification.rules.question_types import QUANTITY_TYPES
 
 if TYPE_CHECKING:
@@ -17,14 +18,14 @@ if TYPE_CHECKING:
 
 _PREFIXES = ("un", "in", "im", "ir", "il", "non", "dis", "不", "非", "无", "未")
 _HINT_REACH_CHARS = 25
-_NEGATION_REACH = 3
-_NEGATION_WORD = re.compile(NEGATION_CHINESE)
 _YEAR_ASKED = re.compile(r"\b(?:what|which) (?:year|date|day|month|decade|century)\b|哪一?年|几年|何年|几月|哪一?天|日期", re.I)
 
 
 def rate_number_conflict(reading: QuestionReading, near: str) -> float:
     """1: a number, date or ordinal of the question is missing and another of its kind stands there; 0.5: it is just missing."""
-    held = read_quantities(near)
+    if not reading.quantities:
+        return 0.0
+    held = find_quantities(near)
     worst = 0.0
     for asked in reading.quantities:
         if asked.kind == "per" or any(covers_quantity(have, asked) or covers_quantity(asked, have) for have in held):
@@ -61,22 +62,6 @@ def _is_turned(word: Word, text: TextWords) -> bool:
     return False
 
 
-def rate_negated_near(reading: QuestionReading, text: str) -> float:
-    """1 when a negation stands right before words of the question, which itself has none."""
-    if reading.is_negated:
-        return 0.0
-    keys = reading.word_keys
-    words = read_words(text, True)  # noqa: FBT003 - positional for the cache
-    places = [
-        place
-        for place, word in enumerate(words)
-        if word.text.casefold().replace("’", "'") in NEGATIONS_ENGLISH or _NEGATION_WORD.fullmatch(word.text)
-    ]
-    if any(word.key in keys for place in places for word in words[place + 1 : place + 1 + _NEGATION_REACH]):
-        return 1.0
-    return 0.0
-
-
 def rate_type_missing(reading: QuestionReading, fitting: Sequence[Quantity], text: str) -> float:
     """1 when a measure is asked in so many words and the sentence has none; 0.5 for a plain "when" without a date or time."""
     if reading.answer_type not in QUANTITY_TYPES or fitting:
@@ -97,32 +82,6 @@ def rate_hint_near(reading: QuestionReading, text: str, fitting: Sequence[Quanti
     if not places:
         return 0.0
     return 1.0 if any(0 <= place - quantity.end <= _HINT_REACH_CHARS for place in places for quantity in fitting) else 0.4
-
-
-def rate_substituted(reading: QuestionReading, text: str, prepared: TextWords) -> float:
-    """Share of the question's words in whose place, beside a neighbour they share, the sentence has another word."""
-    words = reading.words
-    if not words:
-        return 0.0
-    said = read_words(text)
-    places: dict[str, list[int]] = {}
-    for place, word in enumerate(said):
-        places.setdefault(word.key, []).append(place)
-    count = sum(cover_of(word, prepared) < 0.5 and _has_other_in_place(words, index, said, places) for index, word in enumerate(words))
-    return count / len(words)
-
-
-def _has_other_in_place(words: Sequence[Word], index: int, said: Sequence[Word], places: dict[str, list[int]]) -> bool:
-    asked = {word.key for word in words}
-    for step in (-1, 1):
-        beside = index + step
-        if not 0 <= beside < len(words):
-            continue
-        for place in places.get(words[beside].key, ()):
-            other = place - step
-            if 0 <= other < len(said) and said[other].key not in asked:
-                return True
-    return False
 
 
 OPPOSITE_KEYS = tuple((stem_word(a) if a.isascii() else a, stem_word(b) if b.isascii() else b) for a, b in OPPOSITES)

@@ -1,20 +1,40 @@
-"""The answerability model: how likely a sentence answers a question, from its features."""
+"""Two scales: how promising a sentence is among others, and how likely the best one answers the question."""
 
 from __future__ import annotations
 
 import math
 from typing import TYPE_CHECKING
 
-from verification.rules.extract_weights import LINEAR, MODEL_NAME
+from verification.rules.extract_weights import ANSWER_WEIGHTS, MODEL_NAME, RANK_WEIGHTS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 CONFIDENCE_NAME = MODEL_NAME
+BIAS = "bias"
+MAX_MARGIN = 5.0  # lead over the next sentence in units of the rank logit; more says nothing more
 
 
-def rate_candidate(values: Mapping[str, float], lang: str) -> float:
-    """Probability-like number from 0 to 1; comparable within one language of one model version."""
-    weights = LINEAR[lang]
-    total = weights["bias"] + sum(weight * values[name] for name, weight in weights.items() if name != "bias")
-    return 1.0 / (1.0 + math.exp(-total))
+def logit_of(weights: Mapping[str, float], values: Mapping[str, float]) -> float:
+    """Weighted sum with the bias."""
+    return weights[BIAS] + sum(weight * values[name] for name, weight in weights.items() if name != BIAS)
+
+
+def squash(logit: float) -> float:
+    """Logistic function, safe for any size."""
+    return 1.0 / (1.0 + math.exp(-max(-60.0, min(60.0, logit))))
+
+
+def rate_rank(values: Mapping[str, float]) -> float:
+    """How promising a sentence is, 0 to 1, in any language; only the order among sentences of one question is meant."""
+    return squash(logit_of(RANK_WEIGHTS, values))
+
+
+def rate_answer(values: Mapping[str, float], lang: str) -> float:
+    """How likely the best sentence answers the question, 0 to 1. Needs the probe values where the language's model uses them."""
+    return squash(logit_of(ANSWER_WEIGHTS[lang], values))
+
+
+def needs_probe(lang: str) -> bool:
+    """Whether the answer model of the language uses more than the rank model."""
+    return ANSWER_WEIGHTS[lang] is not RANK_WEIGHTS

@@ -5,11 +5,12 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from verification.rules.extract_features import embedded_text
 from verification.rules.lexicon_words import cover_of, prepare_text
 
 if TYPE_CHECKING:
     from verification.rules.contract import Embed
-    from verification.rules.extract_features import Candidate
+    from verification.rules.extract_cover import Candidate
     from verification.rules.question import QuestionReading
 
 MAX_PROBES = 8
@@ -22,7 +23,7 @@ _ASKING = re.compile(
 PROBES = ("probe_min", "probe_mean", "probe_missing", "clause", "statement")
 
 
-def probe_candidate(reading: QuestionReading, candidate: Candidate, embed: Embed, sentence: str) -> dict[str, float]:
+def probe_candidate(reading: QuestionReading, candidate: Candidate, embed: Embed) -> dict[str, float]:
     """Falls of the cosine (times 10) when a word goes: the least, the mean, and the least among words that the sentence does not carry.
 
     A word that the sentence means, in whatever form, lowers the cosine when it goes; one that contradicts it raises it.
@@ -32,7 +33,7 @@ def probe_candidate(reading: QuestionReading, candidate: Candidate, embed: Embed
         return dict.fromkeys(PROBES, 0.0)
     texts = [reading.text, *(reading.text[: word.start] + reading.text[word.end :] for word in words)]
     rows = embed([" ".join(text.split()) for text in texts], "query")
-    cosines = rows @ embed([sentence], "passage")[0]
+    cosines = rows @ embed([embedded_text(candidate)], "passage")[0]
     falls = [10 * float(cosines[0] - cosine) for cosine in cosines[1:]]
     clauses = [clause for clause in _CLAUSE.split(candidate.text) if len(clause) >= MIN_CLAUSE_CHARS][:MAX_CLAUSES] or [candidate.text]
     statement = " ".join(_ASKING.sub(" ", reading.text).split()) or reading.text

@@ -3,26 +3,8 @@
 from __future__ import annotations
 
 MODEL_NAME = "answerability_v0"
-LINEAR: dict[str, dict[str, float]] = {
-    "en": {
-        "bias": -38.0,
-        "cov_sent": 2.5,
-        "cov_near": 1.5,
-        "cov_ctx": 1.0,
-        "hard_near": 1.0,
-        "hard_ctx": 1.0,
-        "worst_near": -0.5,
-        "worst_ctx": -1.0,
-        "pairs": 1.0,
-        "type": 2.0,
-        "type_near": 0.5,
-        "cos": 35.0,
-        "cos_gap": -15.0,
-        "rank": 0.8,
-        "opposite": -1.0,
-        "negated_asked": -0.5,
-        "negated_said": -0.5,
-        "missing": -2.0,
-    },
-}
-LINEAR["zh"] = LINEAR["en"]
+RANK_WEIGHTS: dict[str, float] = {
+    "bias": -38.0, "cov_sent": 2.5, "cov_near": 1.5, "cov_ctx": 1.0, "hard_near": 1.0, "hard_ctx": 1.0, "worst_near": -0.5, "worst_ctx": -1.0, "pairs": 1.0,
+    "type": 2.0, "type_near": 0.5, "cos": 35.0, "cos_gap": -15.0, "rank": 0.8, "opposite": -1.0, "negated_asked": -0.5, "negated_said": -0.5, "missing": -2.0,
+}  # fmt: skip
+ANSWER_WEIGHTS: dict[str, dict[str, float]] = {"en": RANK_WEIGHTS, "zh": RANK_WEIGHTS}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import unicodedata
 from dataclasses import replace
+from functools import lru_cache
 
 from verification.rules.number_readers import READERS
 from verification.rules.quantity import HALF_DAY_MINUTES, Quantity, covers_quantity, date_parts, in_base_unit, same_quantity
@@ -27,6 +28,7 @@ def _fold_char(char: str) -> str:
     return folded if len(folded) == 1 else char
 
 
+@lru_cache(maxsize=4096)
 def read_quantities(text: str) -> tuple[Quantity, ...]:
     """All quantities of `text` in order; spans are code points of `text` and never overlap.
 

@@ -6,10 +6,11 @@ import re
 from typing import TYPE_CHECKING
 
 from verification.rules.contract import Finding
-from verification.rules.extract import rank_sentences
-from verification.rules.extract_features import context_of
+from verification.rules.extract import rank_sentences, rate_confidence
+from verification.rules.extract_cover import context_of
+from verification.rules.lexicon_quantities import find_quantities
 from verification.rules.lexicon_words import cover_of, prepare_text, read_words
-from verification.rules.numbers import covers_quantity, read_quantities
+from verification.rules.numbers import covers_quantity
 from verification.rules.question_types import QUANTITY_TYPES, fitting_quantities, is_bare_year, rate_type
 
 if TYPE_CHECKING:
@@ -61,13 +62,13 @@ def rate_claims(reading: QuestionReading, claims: Sequence[Claim], passages: Seq
     """Confidence of the best-rated sentence that the claims cite; None when none of them is among the rated."""
     spans = [span for claim in claims for span in claim.spans]
     numbers = {number for claim in claims for number in claim.markers}
-    best = None
-    for confidence, candidate in rank_sentences(reading, passages, embed):
+    ranked = rank_sentences(reading, passages, embed)
+    for _, candidate in ranked:
         n, unit = candidate.passage.n, candidate.unit
         is_cited = any(span.n == n and span.start < unit.end and unit.start < span.end for span in spans) if spans else n in numbers
         if is_cited:
-            best = confidence if best is None else max(best, confidence)
-    return best
+            return rate_confidence(reading, ranked, candidate, embed)
+    return None
 
 
 def find_unknown_words(reading: QuestionReading, passages: Sequence[Passage]) -> tuple[str, ...]:
@@ -84,7 +85,7 @@ def _cited_passages(claims: Sequence[Claim], passages: Sequence[Passage]) -> lis
 def _type_differs(reading: QuestionReading, said: str, least: float) -> bool:
     if reading.answer_type not in MEASURED_TYPES:
         return False
-    fitting = fitting_quantities(reading.answer_type, read_quantities(said), reading.quantities)
+    fitting = fitting_quantities(reading.answer_type, find_quantities(said), reading.quantities)
     return rate_type(reading.answer_type, said, fitting, frozenset()) < least
 
 
@@ -94,11 +95,11 @@ def _unit_differs(reading: QuestionReading, said: str) -> bool:
     if not found:
         return False
     unit = found["en"] or found["en_b"] or found["zh"]
-    asked = read_quantities(f"2 {unit}")
+    asked = find_quantities(f"2 {unit}")
     if not asked:
         return False
     kind = asked[0].kind
-    return not any(quantity.kind in {kind, "per"} for quantity in read_quantities(said))
+    return not any(quantity.kind in {kind, "per"} for quantity in find_quantities(said))
 
 
 def _time_differs(reading: QuestionReading, near: str, wide: str) -> bool:
@@ -106,7 +107,7 @@ def _time_differs(reading: QuestionReading, near: str, wide: str) -> bool:
     asked = [quantity for quantity in reading.quantities if quantity.kind == "date" or is_bare_year(quantity)]
     if not asked:
         return False
-    held = read_quantities(near) + read_quantities(wide)
+    held = find_quantities(near) + find_quantities(wide)
     return not all(any(covers_quantity(have, want) or covers_quantity(want, have) for have in held) for want in asked)
 
 

@@ -29,6 +29,7 @@ OUTCOMES: Final[dict[str, tuple[str, _StrPromise]]] = {
     "exists_only": ("◐", _("not run")),
     "stale": ("↻", _("changed")),
     "unsupported": ("✕", _("not passed")),
+    "failed": ("✕", _("failed")),
 }
 _WORDS: Final[dict[str, _StrPromise]] = {
     "verbatim": _("word for word"),

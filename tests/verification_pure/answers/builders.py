@@ -1,4 +1,5 @@
 """Plain builders of passages, facts and an embedding that needs no model."""
+
 from __future__ import annotations
 
 import hashlib

@@ -88,7 +88,9 @@ def test_sentences_about_other_subjects_do_not_conflict() -> None:
 
 def test_a_side_quotes_its_place_in_the_document() -> None:
     second = passage(2, "See below. The notice period for staff is 60 days.", document="contract.md", start=100)
-    report = audit_text("How long is the notice period for staff?", passage(1, "The notice period for staff is 30 days.", document="staff.md"), second)
+    report = audit_text(
+        "How long is the notice period for staff?", passage(1, "The notice period for staff is 30 days.", document="staff.md"), second
+    )
     side = report.sides[1]
     assert second.text[side.span_start - 100 : side.span_end - 100] == side.quote == "The notice period for staff is 60 days."
 

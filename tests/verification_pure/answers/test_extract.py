@@ -5,7 +5,9 @@ from verification.rules.contract import AnswerThresholds, Draft
 from verification.rules.extract import draft_answer
 from verification.rules.question import read_question
 
-LEAVE = passage(1, "Staff may take leave at any time. New staff have 25 days of paid leave a year. The office is closed on Sundays.", heading=("Leave",))
+LEAVE = passage(
+    1, "Staff may take leave at any time. New staff have 25 days of paid leave a year. The office is closed on Sundays.", heading=("Leave",)
+)
 PARKING = passage(2, "Parking costs $40 a month. It is paid with the salary.", document="parking.md", heading=("Parking",))
 LISTED = passage(1, "Visitors must bring:\n\n- a badge\n- a signed form\n\nThe porter opens the gate.", heading=("Visitors",))
 

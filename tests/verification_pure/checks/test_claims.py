@@ -129,3 +129,8 @@ def test_SYS_E2_a_claim_without_citation_is_unsupported_whatever_was_found():
 def test_findings_about_other_claims_are_ignored():
     (claim,) = make_claims(1)
     assert render_states([claim], [Finding("f" * 16, 1, "L3", "unsupported")]) == {claim.id: "exists_only"}
+
+
+def test_a_marker_with_no_sentence_cites_for_nobody():
+    assert split_claims("[1]", 2) == ()
+    assert shape("[1]\n\n---\n") == []

@@ -104,6 +104,8 @@ def test_SYS_E2_stream_gives_the_same_text_however_it_is_cut(text, cuts, count):
     stream = MarkerFilter(count)
     shown = "".join(stream.feed(text[start:end]) for start, end in itertools.pairwise(places)) + stream.finish()
     assert shown == clean_markers(text, count)
+    by_character = MarkerFilter(count)
+    assert "".join(by_character.feed(char) for char in text) + by_character.finish() == shown
 
 
 def test_SYS_E2_stream_cut_at_every_character_shows_no_marker_out_of_range():
@@ -124,3 +126,7 @@ def test_quoted_evidence_cites_nothing():
     assert neutralize_markers(text) == "as shown 〔3〕 and 〔12〕"
     assert len(neutralize_markers(text)) == len(text)
     assert cited_numbers(neutralize_markers(text), 99) == ()
+
+
+def test_strip_takes_every_marker_and_leaves_code():
+    assert strip_markers("a [1] b【22】 `c[1]`") == "a b `c[1]`"

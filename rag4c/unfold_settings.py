@@ -1,0 +1,107 @@
+"""Look and navigation of the admin: by the job that people come to do."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Final
+
+from django.urls import reverse_lazy
+from django.utils.translation import gettext_lazy as _
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from django.http import HttpRequest
+
+
+def can_see(label: str) -> Callable[[HttpRequest], bool]:
+    """Shown exactly to those whose grant opens the list."""
+
+    def has_permission(request: HttpRequest) -> bool:
+        from django.contrib import admin  # settings are read before apps
+
+        return any(entry.has_view_permission(request) for model, entry in admin.site._registry.items() if model._meta.label == label)
+
+    return has_permission
+
+
+def _list(title: Any, label: str, icon: str) -> dict[str, Any]:
+    return {"title": title, "icon": icon, "link": reverse_lazy(f"admin:{label.lower().replace('.', '_')}_changelist"), "permission": can_see(label)}
+
+
+NAVIGATION: Final = [
+    {"title": "", "items": [{"title": _("Needs attention"), "icon": "priority_high", "link": reverse_lazy("admin:index")}]},
+    {
+        "title": _("Tenants & people"),
+        "collapsible": True,
+        "items": [
+            _list(_("Tenant"), "tenants.Tenant", "apartment"),
+            _list(_("Workspaces"), "tenants.Workspace", "workspaces"),
+            _list(_("People"), "tenants.User", "person"),
+            _list(_("Groups"), "tenants.Group", "group"),
+            _list(_("Memberships"), "tenants.Membership", "group_add"),
+            _list(_("Roles"), "tenants.RoleAssignment", "badge"),
+            _list(_("Clearances"), "tenants.Clearance", "verified_user"),
+            _list(_("ACL sets"), "tenants.AclSet", "lock"),
+            _list(_("Tokens"), "tenants.ApiToken", "key"),
+        ],
+    },
+    {
+        "title": _("Knowledge"),
+        "collapsible": True,
+        "items": [
+            _list(_("Knowledge bases"), "documents.KnowledgeBase", "library_books"),
+            _list(_("Sources"), "documents.DataSource", "folder"),
+            _list(_("Documents"), "documents.Document", "description"),
+            _list(_("Facts"), "documents.Fact", "fact_check"),
+            _list(_("Chunks"), "documents.ChunkVersion", "segment"),
+            _list(_("Ingest policies"), "documents.IngestPolicy", "tune"),
+            _list(_("Fact mappings"), "documents.FactMapping", "swap_horiz"),
+        ],
+    },
+    {
+        "title": _("Publication"),
+        "collapsible": True,
+        "items": [
+            _list(_("Channels"), "retrieval.Channel", "podcasts"),
+            _list(_("Manifests"), "retrieval.Manifest", "inventory"),
+            _list(_("Releases"), "retrieval.Release", "publish"),
+            _list(_("Takedowns"), "retrieval.Takedown", "visibility_off"),
+            _list(_("Retrieval policies"), "retrieval.RetrievalPolicy", "tune"),
+        ],
+    },
+    {"title": _("Approvals"), "collapsible": True, "items": [_list(_("Action policies"), "approvals.ActionPolicy", "rule")]},
+    {"title": _("Compliance"), "collapsible": True, "items": [_list(_("Ledger"), "ledger.Event", "history_edu")]},
+    {
+        "title": _("Quality"),
+        "collapsible": True,
+        "items": [
+            _list(_("Answers"), "verification.AnswerRecord", "question_answer"),
+            _list(_("Citations"), "verification.Citation", "format_quote"),
+            _list(_("Findings"), "verification.FindingRow", "troubleshoot"),
+            _list(_("Answer policies"), "verification.AnswerPolicy", "tune"),
+        ],
+    },
+    {
+        "title": _("Operations"),
+        "collapsible": True,
+        "items": [
+            _list(_("Jobs"), "documents.IngestJob", "manufacturing"),
+            _list(_("Sync runs"), "documents.SyncRun", "sync"),
+            _list(_("Refused files"), "documents.RefusedFile", "block"),
+            _list(_("Deliveries"), "ledger.Delivery", "local_shipping"),
+        ],
+    },
+]
+
+UNFOLD: Final[dict[str, Any]] = {
+    "SITE_TITLE": "RAG4C",
+    "SITE_HEADER": "RAG4C",
+    "SITE_SYMBOL": "fact_check",
+    "SITE_URL": "/",
+    "SHOW_HISTORY": True,
+    "SHOW_VIEW_ON_SITE": False,
+    "SHOW_BACK_BUTTON": True,
+    "BORDER_RADIUS": "6px",
+    "COMMAND": {"search_models": False, "show_history": False},  # results would be kept past a change of grants
+    "SIDEBAR": {"show_search": False, "command_search": False, "show_all_applications": False, "navigation": NAVIGATION},
+}
