@@ -133,6 +133,14 @@ def real_db(postgres_clones: Clones, worker_name: str, django_db_setup: None, dj
     postgres_clones.admin(f'DROP DATABASE "{name}" WITH (FORCE)')
 
 
+@pytest.fixture(autouse=True, scope="session")
+def quick_hashes() -> None:
+    """Real hashing costs 0.2 s a person; the slow hasher has its own test."""
+    from django.conf import settings
+
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher", *settings.PASSWORD_HASHERS]
+
+
 @pytest.fixture
 def acme(db):
     from tests.builders import make_tenant

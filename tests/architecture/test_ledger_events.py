@@ -14,7 +14,6 @@ WITHOUT_OWN_EVENT = {
     "tenants.assign_acl_to_many": "a part of the sync, which records source.synced and document.added",
     "tenants.close_acl": "a part of doors of higher apps, which record it",
     "tenants.bump_acl_rev": "a cache key, not a fact",
-    "documents.claim_step": "a lease; the step's result is the event, an attempt too many records revision.failed",
     "documents.keep_lease": "a heartbeat with a count",
     "documents.defer_step": "a lease that ends soon; the attempt is counted on the job",
     "documents.move_on": "the steps record their result in the same transaction",
@@ -72,10 +71,21 @@ def reach(key):
 
 def writes(key):
     function = FUNCTIONS[key]
-    if any(lint.is_write(node) for node in ast.walk(function)):
+    querysets = {
+        lint.dotted(target)
+        for node in ast.walk(function)
+        if isinstance(node, ast.Assign) and ".objects." in ast.unparse(node.value)
+        for target in node.targets
+    }
+    if any(lint.is_write(node) or _writes_through(node, querysets) for node in ast.walk(function)):
         return True
     texts = [node.value for node in ast.walk(function) if isinstance(node, ast.Constant) and isinstance(node.value, str)]
     return any(text.lstrip().upper().startswith(("INSERT ", "UPDATE ", "DELETE ")) for text in texts)
+
+
+def _writes_through(node, querysets):
+    """`ready = Model.objects.filter(…)`, then `ready.update(…)`."""
+    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in lint.WRITES and lint.dotted(node.func.value) in querysets
 
 
 def records(key):

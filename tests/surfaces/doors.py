@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import re
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from django.conf import settings
 from django.test import Client
 
 from tenants import api as tenants
@@ -40,3 +42,9 @@ def fingerprint(response: HttpResponse) -> tuple[int, bytes, dict[str, str]]:
     """Everything that a reader can compare: all but the date, the request id and the masked CSRF token."""
     headers = {name: value for name, value in response.items() if name not in _PER_REQUEST}
     return response.status_code, _TOKEN.sub(b"", response.content), headers
+
+
+def staff_templates() -> list[Path]:
+    """The templates under the strict policy: all but the admin's."""
+    root = Path(settings.BASE_DIR, "templates")
+    return [*root.glob("*.html"), *(root / "tenants").rglob("*.html"), *(root / "verification").rglob("*.html")]

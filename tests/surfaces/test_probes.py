@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+import os
+
 from django.test import Client
 
 from rag4c import probes
@@ -10,7 +12,8 @@ def test_healthz_needs_no_database():
     assert (response.status_code, response.json()) == (200, {"status": "ok"})
 
 
-def test_readyz_checks_login_migrations_broker_and_model(db):
+def test_readyz_checks_login_migrations_broker_and_model(db, settings):
+    settings.CELERY_BROKER_URL = os.environ["RAG4C_BROKER_URL"]
     response = Client().get("/readyz")
     assert response.json()["checks"] == {"database": "ok", "migrations": "ok", "broker": "ok", "model": "ok"}
     assert response.status_code == 200

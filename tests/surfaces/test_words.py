@@ -11,6 +11,7 @@ from django.conf import settings
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.surfaces.doors import staff_templates
 from verification.api import CitationView, CitedDocument
 from verification.pages import split_lines, split_markers
 from verification.reasons import REASONS, find_reason
@@ -85,10 +86,9 @@ def test_the_compiled_catalogue_is_the_written_one_and_complete():
 def test_every_phrase_of_the_templates_is_in_the_catalogue():
     with (LOCALE / "django.mo").open("rb") as file:
         catalogue = gettext.GNUTranslations(file)._catalog
-    for path in Path(settings.BASE_DIR, "templates").rglob("*.html"):
-        if "admin" not in path.parts:
-            for double, single in re.findall(r"""\{% translate (?:"([^"]+)"|'([^']+)')""", path.read_text()):
-                assert (double or single) in catalogue, path.name
+    for path in staff_templates():
+        for double, single in re.findall(r"""\{% translate (?:"([^"]+)"|'([^']+)')""", path.read_text()):
+            assert (double or single) in catalogue, path.name
 
 
 @given(st.lists(st.integers(1, 120), min_size=1, max_size=30), st.text(alphabet="ab c.。", max_size=8))

@@ -15,6 +15,7 @@ from rag4c.ledger import api as ledger
 from rag4c.scope.manager import scope
 from verification.models import AnswerClaim, AnswerRecord, Citation, ContextManifest, EvidenceRow, FindingRow
 from verification.rules.claims import render_states
+from verification.rules.markers import neutralize_markers
 
 if TYPE_CHECKING:
 
@@ -77,7 +78,7 @@ def store_answer(*, actor: Actor, outcome: Outcome) -> uuid.UUID:
 def _record_fields(outcome: Outcome) -> dict[str, Any]:
     draft, verdict, visible = outcome.draft, outcome.verdict, outcome.gathered.visible
     kept = outcome.kept_claims
-    text = " ".join(f"{claim.text} {''.join(f'[{n}]' for n in claim.markers)}".strip() for claim in kept)
+    text = " ".join(f"{neutralize_markers(claim.text)} {''.join(f'[{n}]' for n in claim.markers)}".strip() for claim in kept)
     return {
         "tenant_id": outcome.grant.tenant_id,
         "asked_by_id": outcome.grant.user_id,

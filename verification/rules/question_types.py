@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 ANSWER_TYPES = (
     "number",
     "date",
+    "when",
     "duration",
     "money",
     "percent",
@@ -30,7 +31,7 @@ ANSWER_TYPES = (
     "contact",
     "other",
 )
-QUANTITY_TYPES = frozenset({"number", "percent", "money", "duration", "date", "time"})
+QUANTITY_TYPES = frozenset({"number", "percent", "money", "duration", "date", "when", "time"})
 _I = re.compile
 _TIME_NOUN = r"(?:seconds?|minutes?|hours?|(?:business |working |calendar )?days?|weeks?|months?|quarters?|years?)"
 _ENGLISH: tuple[tuple[str, re.Pattern[str]], ...] = (

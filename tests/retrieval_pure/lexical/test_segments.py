@@ -134,3 +134,11 @@ def test_a_term_in_two_rows_is_refused():
     assert len(first.payload) == len(second.payload)
     with pytest.raises(Unavailable, match="lexical_rows_damaged"):
         unpack_segment([head, first, dataclasses.replace(first, no=second.no)])
+
+
+def test_pack_round_trip_of_neighbouring_hashes_at_both_ends_of_the_range():
+    """A difference of two signed 64-bit hashes can overflow: order is compared, never subtracted."""
+    segment = build_segment([["low", "high"]], [0])
+    ends = np.array([np.iinfo(np.int64).min + 1, np.iinfo(np.int64).max - 1], np.int64)
+    again = unpack_segment(pack_segment(dataclasses.replace(segment, terms=ends)))
+    assert again.terms.tolist() == ends.tolist()
