@@ -37,11 +37,15 @@ bench: .venv/.dev
 	@$(PY) -m benchmarks.bm25
 	@$(PY) -m benchmarks.ingest
 
-shots: .venv/.dev
+.venv/.browser: .venv/.browser
+	@.venv/bin/pip install --quiet -c constraints.txt -e '.[browser]'
+	@touch $@
+
+shots: .venv/.browser
 	@$(PY) -m tests.browser.shots
 
 reliability: .venv/.dev
 	@$(PY) -m pytest -q -m slow tests/reliability
 
-browser: .venv/.dev
+browser: .venv/.browser
 	@$(PY) -m pytest -q -m browser tests/browser

@@ -36,7 +36,7 @@ class NewBaseForm(forms.Form):
 
 def create_base(actor: Actor, obj: Any, fields: dict[str, Any]) -> str:
     api.create_knowledge_base(actor=actor, **fields)
-    return _("The knowledge base %s exists now. Add a source with `rag4c sync`.") % fields["name"]
+    return _("The knowledge base %s exists now. Add a source with `rag4c sync`.") % str(fields["name"])
 
 
 def sync_source(actor: Actor, source: DataSource, fields: dict[str, Any]) -> str:
@@ -146,7 +146,8 @@ class KnowledgeBaseAdmin(ScopedAdmin[KnowledgeBase]):
     empty_text = gettext_lazy("A knowledge base holds sources and their documents. Make the first with “Create a knowledge base”.")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[KnowledgeBase]:
-        return super().get_queryset(request).annotate(live=Count("documents", filter=Q(documents__state="live")))
+        rows: QuerySet[KnowledgeBase] = super().get_queryset(request)
+        return rows.annotate(live=Count("documents", filter=Q(documents__state="live")))
 
     @admin.display(description=gettext_lazy("documents"), ordering="live")
     def document_count(self, base: Any) -> int:
@@ -213,7 +214,8 @@ class IngestJobAdmin(ScopedAdmin[IngestJob]):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[IngestJob]:
         stuck = IngestJob.objects.filter(situation_q()["stuck"], pk=OuterRef("pk"))
-        return super().get_queryset(request).annotate(is_stuck=Exists(stuck))
+        rows: QuerySet[IngestJob] = super().get_queryset(request)
+        return rows.annotate(is_stuck=Exists(stuck))
 
     @admin.display(description=gettext_lazy("document"), ordering="revision__document__path")
     def document(self, job: Any) -> str:

@@ -124,7 +124,7 @@ def _pack_open(units: Sequence[Unit], target: int, text: str) -> Iterator[list[U
             stop += 1
         if stop < len(units):
             places = [i for i in range(at + 1, stop + 1) if units[i - 1].end - units[at].start >= target // 2] or [stop]
-            kept = [i for i in places if not text[: units[i - 1].end].endswith((":", "："))] if len(places) > 1 else places
+            kept = [i for i in places if text[units[i - 1].end - 1] not in ":："] if len(places) > 1 else places
             stop = min(kept or places, key=lambda i: (crc32(text[units[i].start : units[i].end].encode()), i))
         yield list(units[at:stop])
         at = stop

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from documents.fact_types import Statement, key_set, normalize_key
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
 _FIELD = re.compile(r"\s*(?P<field>[^:：]{1,60}?)\s*[:：]\s*(?P<value>\S.*?)\s*")
 _DOTS = re.compile(r"\s*[·・•∙]\s*")
 _CHINESE_STOPS = re.compile(r"(?<=[。；])\s*(?=\S)")
+_FIRST_LINE = re.compile(r"L(\d+)")
 _LINE = re.compile(r"[^\n]+")
 _HAN = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 _NOT_A_NAME = re.compile(r"https?|www\.|[@/\\?!。！？；;,，、\"“”<>{}=]|\.\s|\.$|\d$", re.IGNORECASE)
@@ -30,11 +32,22 @@ _MARKUP = re.compile(r"[*_`\[\]<\\&~|]|^\s*(?:[-+>:]|\d{1,9}[.)])\s")
 _LIST_MARK = re.compile(r"^\s*(?:(?:[-*+•]|\d{1,9}[.)]|\([0-9a-z]\))\s+)+")
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a statement stands."""
+
+    element: ElementDraft
+    start: int
+    end: int
+    locator: str
+
+
 class LineReader:
     """Reads elements in order; remembers the open record, the open definition term and the heading."""
 
     def __init__(self, extract: Extract, mapping: FactMapping) -> None:
         self._extract = extract
+        self._has_lines = extract.media_type in {"text/markdown", "text/plain"}
         self._is_markdown = extract.media_type == "text/markdown"
         self._subject_keys = key_set(mapping.subject_fields)
         self._generic_keys = key_set(mapping.generic_labels)
@@ -65,28 +78,39 @@ class LineReader:
         text = self._plain(element.text)
         if not self._term or len(text) > _MAX_VALUE_CHARS:
             return
-        pair = split_field(text)
-        if pair:
-            yield self._state(self._term, *pair, element, (element.span_start, element.span_end), "definition")
+        place = Place(element, element.span_start, element.span_end, element.locator)
+        if pair := split_field(text):
+            yield self._state(self._term, pair, place, "definition")
         elif is_name(self._term):
-            yield self._state(self.subject_of(element), self._term, trim_value(text), element, (element.span_start, element.span_end), "definition")
+            yield self._state(self.subject_of(element), (self._term, trim_value(text)), place, "definition")
 
     def _read_lines(self, element: ElementDraft) -> Iterator[Statement]:
         if ":" not in element.text and "：" not in element.text:
             self._record = ""
             return
-        has_field = False
+        has_field, line_no, counted = False, 0, 0
         for match in _LINE.finditer(element.text):
-            line = self._plain(match[0])
-            if ":" not in line and "：" not in line:
+            line_no += element.text.count("\n", counted, match.start())
+            counted = match.start()
+            if ":" not in match[0] and "：" not in match[0]:
                 continue
-            span = (element.span_start + match.start(), element.span_start + match.end())
-            for statement in self._read_line(line, element, span):
+            place = self._place_of(element, *match.span(), line_no)
+            for statement in self._read_line(self._plain(match[0]), place):
                 has_field = True
                 if statement is not None:
                     yield statement
         if not has_field:
             self._record = ""
+
+    def _place_of(self, element: ElementDraft, start: int, end: int, line_no: int) -> Place:
+        """Span and locator of a part of an element; lines are known where the canonical text is the source."""
+        while start < end and element.text[start].isspace():
+            start += 1
+        while end > start and element.text[end - 1].isspace():
+            end -= 1
+        first = _FIRST_LINE.match(element.locator) if self._has_lines else None
+        locator = f"L{int(first[1]) + line_no}" if first else element.locator
+        return Place(element, element.span_start + start, element.span_start + end, locator)
 
     def _plain(self, line: str) -> str:
         if self._is_markdown and _MARKUP.search(line):
@@ -95,7 +119,7 @@ class LineReader:
             return _LIST_MARK.sub("", read_source(line, {}))
         return _LIST_MARK.sub("", " ".join(strip_invisible(line).split()))
 
-    def _read_line(self, line: str, element: ElementDraft, span: tuple[int, int]) -> Iterator[Statement | None]:
+    def _read_line(self, line: str, place: Place) -> Iterator[Statement | None]:
         """Statements of one line; None for a line that opens a record."""
         parts = _DOTS.split(line)
         if len(parts) > 1:
@@ -103,11 +127,11 @@ class LineReader:
             if split_field(parts[0]) is None and is_subject(parts[0]) and all(pairs):
                 for pair in pairs:
                     if pair:
-                        yield self._state(parts[0].strip(), *pair, element, span, "inline")
+                        yield self._state(parts[0].strip(), pair, place, "inline")
             return
-        yield from self._read_fields(line, element, span)
+        yield from self._read_fields(line, place)
 
-    def _read_fields(self, line: str, element: ElementDraft, span: tuple[int, int]) -> Iterator[Statement | None]:
+    def _read_fields(self, line: str, place: Place) -> Iterator[Statement | None]:
         pieces = [split_field(piece) for piece in _CHINESE_STOPS.split(line)]
         for pair in pieces if all(pieces) else [split_field(line)]:
             if pair is None:
@@ -116,26 +140,12 @@ class LineReader:
                 self._record = pair[1]
                 yield None
             elif self._record:
-                yield self._state(self._record, *pair, element, span, "record_lines")
+                yield self._state(self._record, pair, place, "record_lines")
             else:
-                yield self._state(self.subject_of(element), *pair, element, span, "heading_field")
+                yield self._state(self.subject_of(place.element), pair, place, "heading_field")
 
-    def _state(self, subject: str, field: str, value: str, element: ElementDraft, span: tuple[int, int], origin: str) -> Statement:
-        start, end = span
-        text = self._extract.text
-        while start < end and text[start].isspace():
-            start += 1
-        while end > start and text[end - 1].isspace():
-            end -= 1
-        return Statement(subject, field, value, start, end, element, self._locate(element, start, end), origin, group=self.group)
-
-    def _locate(self, element: ElementDraft, start: int, end: int) -> str:
-        """The lines of the statement where the canonical text is the source; elsewhere those of its element."""
-        if not self._extract.media_type.startswith("text/") or self._extract.media_type == "text/html" or not element.locator.startswith("L"):
-            return element.locator
-        first = int(re.match(r"L(\d+)", element.locator)[1]) + element.text.count("\n", 0, start - element.span_start)  # type: ignore[index]
-        last = first + self._extract.text.count("\n", start, end)
-        return f"L{first}" if first == last else f"L{first}-L{last}"
+    def _state(self, subject: str, pair: tuple[str, str], place: Place, origin: str) -> Statement:
+        return Statement(subject, *pair, place.start, place.end, place.element, place.locator, origin, group=self.group)
 
 
 def split_field(text: str) -> tuple[str, str] | None:

@@ -31,10 +31,10 @@ class TenantAdminSite(UnfoldAdminSite):
     index_template = "admin/scoped/index.html"
     index_title = _("Needs attention")
 
-    def register(self, models: Any, admin_class: Any = None, **options: Any) -> None:
+    def register(self, model_or_iterable: Any, admin_class: Any = None, **options: Any) -> None:
         """Only our own pages: those of Django's groups and of beat's schedules would write past the api, to tables of the platform."""
         if admin_class is not None and issubclass(admin_class, ScopedAdmin):
-            super().register(models, admin_class, **options)
+            super().register(model_or_iterable, admin_class, **options)
 
     def admin_view(self, view: Callable[..., HttpResponseBase], cacheable: bool = False) -> Any:  # noqa: FBT001, FBT002  # Django's signature
         return super().admin_view(view if getattr(view, "opens_own_scopes", False) else scoped_view(view), cacheable)
@@ -47,15 +47,15 @@ class TenantAdminSite(UnfoldAdminSite):
         wanted = request.GET.get("next", "")
         return redirect(f"/?{urlencode({'next': wanted})}" if wanted and find_actor(request) is None else "/")
 
-    def logout(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+    def logout(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
         if request.method == "POST":
             logout(request)
         return redirect("/")
 
-    def password_change(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+    def password_change(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
         return redirect(reverse("admin:index"))
 
-    def password_change_done(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+    def password_change_done(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> Any:
         return redirect(reverse("admin:index"))
 
     def search(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
@@ -93,6 +93,6 @@ class TenantAdminSite(UnfoldAdminSite):
         if admin is None or not admin.has_view_permission(request):
             return None
         as_list = copy.copy(request)
-        as_list.GET = QueryDict(params)  # type: ignore[assignment]
+        as_list.GET = QueryDict(params)
         address = reverse(f"admin:{admin.opts.app_label}_{admin.opts.model_name}_changelist")
         return admin.get_changelist_instance(as_list), f"{address}?{params}" if params else address

@@ -92,7 +92,7 @@ def init_database(platform: Platform) -> None:
 
 def convert_model() -> None:
     """The embedding model, converted once; progress goes to the terminal. Raises: Unavailable("model_conversion_failed")."""
-    done = subprocess.run([sys.executable, "-m", "rag4c.providers.e5.convert"], check=False, cwd=env.PROJECT_DIR)  # our own module
+    done = subprocess.run([sys.executable, "-m", "rag4c.providers.e5.convert"], check=False, cwd=env.PROJECT_DIR, stdout=subprocess.DEVNULL)  # our own module
     if done.returncode != 0:
         raise Unavailable("model_conversion_failed", "The embedding model could not be converted; the reason is printed above.")
 

@@ -66,7 +66,8 @@ def end_takedown(actor: Actor, document: Any, fields: dict[str, Any]) -> str:
 
 
 def end_this_takedown(actor: Actor, takedown: Takedown, fields: dict[str, Any]) -> str:
-    return end_takedown(actor, takedown.document, fields)
+    api.end_takedown(actor=actor, document_id=takedown.document_id)
+    return _("the document is shown again where manifests hold it.")
 
 
 def is_down(document: Any) -> bool:
@@ -92,7 +93,7 @@ def say_no_release(channel: Channel) -> str:
 
 def say_release(manifest: Any) -> str:
     channels = Channel.objects.filter(knowledge_base_id=manifest.knowledge_base_id).select_related("manifest").order_by("name")
-    now = ", ".join(f"{channel.name}: {f'#{channel.manifest.seq}' if channel.manifest else '–'}" for channel in channels)  # type: ignore[attr-defined]
+    now = ", ".join(f"{channel.name}: {f'#{channel.manifest.seq}' if channel.manifest else '–'}" for channel in channels)
     return _("%(n)d documents of %(base)s are served by the channel you choose; now %(now)s") % {
         "n": manifest.item_count, "base": manifest.knowledge_base, "now": now or _("no channel exists")}  # fmt: skip
 
@@ -178,7 +179,8 @@ class ManifestAdmin(ScopedAdmin[Manifest]):
     empty_text = gettext_lazy("What may be served, written down once and never changed. Use “Draft a manifest” on a knowledge base.")
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Manifest]:
-        return super().get_queryset(request).defer("body").annotate(is_served=Exists(Channel.objects.filter(manifest=OuterRef("pk"))))
+        rows: QuerySet[Manifest] = super().get_queryset(request)
+        return rows.defer("body").annotate(is_served=Exists(Channel.objects.filter(manifest=OuterRef("pk"))))
 
     @admin.display(description=gettext_lazy("state"))
     def served(self, manifest: Any) -> str:

@@ -43,12 +43,12 @@ class NewGroupForm(forms.Form):
 
 def create_user(actor: Actor, obj: Any, fields: dict[str, Any]) -> str:
     api.create_user(actor=actor, **fields)
-    return _("%s can sign in now.") % fields["username"]
+    return _("%s can sign in now.") % str(fields["username"])
 
 
 def create_group(actor: Actor, obj: Any, fields: dict[str, Any]) -> str:
     api.create_group(actor=actor, **fields)
-    return _("The group %s exists now.") % fields["name"]
+    return _("The group %s exists now.") % str(fields["name"])
 
 
 def deactivate_user(actor: Actor, user: User, fields: dict[str, Any]) -> str:
@@ -58,12 +58,12 @@ def deactivate_user(actor: Actor, user: User, fields: dict[str, Any]) -> str:
 
 def grant_role(actor: Actor, user: User, fields: dict[str, Any]) -> str:
     api.grant_role(actor=actor, user_id=user.pk, role=fields["role"])
-    return _("holds the role %s now.") % fields["role"]
+    return _("holds the role %s now.") % str(fields["role"])
 
 
 def revoke_role(actor: Actor, user: User, fields: dict[str, Any]) -> str:
     api.revoke_role(actor=actor, user_id=user.pk, role=fields["role"])
-    return _("does not hold the role %s any more.") % fields["role"]
+    return _("does not hold the role %s any more.") % str(fields["role"])
 
 
 def end_assignment(actor: Actor, row: RoleAssignment, fields: dict[str, Any]) -> str:

@@ -147,7 +147,7 @@ def _find_marks(document: CitedDocument, text: str, citations: list[CitationView
     spans = {(start, start + len(document.cited)): first}
     for citation in citations:
         low, high = (start + edge - first for edge in citation.span)
-        if False:
+        if text[low:high] == citation.quote:
             spans[low, high] = citation.span[0]
     marks: list[_Mark] = []
     for (low, high), anchor in sorted(spans.items()):

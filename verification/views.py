@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from django.http import HttpRequest, HttpResponse
 
-RECENT: Final = 5
+RECENT: Final = 3
 HISTORY: Final = 20
 
 

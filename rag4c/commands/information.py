@@ -37,11 +37,11 @@ def run_status(arguments: argparse.Namespace) -> int:
 
 def run_doctor(arguments: argparse.Namespace) -> int:
     with open_platform():
-        from rag4c.probes import run_checks
+        from rag4c import probes
 
-        checks = run_checks()
-    emit(arguments, checks, [f"{'ok   ' if check.is_ok else 'WRONG'} {check.name}: {check.detail}" for check in checks])
-    return 0 if all(check.is_ok for check in checks) else 1
+        checks = probes.run_checks()
+    emit(arguments, checks, [f"{'ok   ' if code == probes.OK else 'WRONG'} {name}: {code}" for name, code in checks.items()])
+    return 0 if set(checks.values()) == {probes.OK} else 1
 
 
 def run_config(arguments: argparse.Namespace) -> int:

@@ -58,7 +58,7 @@ def workers(platform: Platform) -> Iterator[None]:
 def run_sync(arguments: argparse.Namespace) -> int:
     with open_platform() as platform:
         from documents import api as documents
-        from rag4c.demo.run import wait_for_jobs
+        from rag4c.demo.publish import wait_for_jobs
         from rag4c.demo.seed import ensure_base
 
         actor = host_actor(arguments)

@@ -6,6 +6,7 @@ import json
 import os
 import secrets
 import sys
+import threading
 import time
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,6 +16,7 @@ from rag4c.commands.base import add_command, open_platform, say
 from rag4c.embedded.ports import check_port_free, find_free_port
 from rag4c.embedded.supervisor import Program, Supervisor
 from rag4c.kernel import env
+from rag4c.kernel.errors import Conflict, DomainError
 
 if TYPE_CHECKING:
     import argparse
@@ -50,6 +52,8 @@ def run_up(arguments: argparse.Namespace) -> int:
     say("Starting Postgres and Redis …")
     platform = bootstrap.start_platform()
     try:
+        if platform.services is not None and not platform.is_owner:
+            raise Conflict("already_running", "RAG4C is running from this folder already. Stop it with Ctrl-C in its terminal, wait for it to end, then start again.")
         if platform.statement:
             say(platform.statement)
         say("Checking the embedding model …")
@@ -61,6 +65,7 @@ def run_up(arguments: argparse.Namespace) -> int:
         credentials = seed_demo()
         supervisor = Supervisor(service_programs(port), guard=platform.services.guard if platform.services else None)
         _announce(port, credentials, time.monotonic() - started)
+        threading.Thread(target=_publish_demo, daemon=True).start()
         return supervisor.run()
     finally:
         platform.stop()
@@ -80,6 +85,24 @@ def _announce(port: int, credentials: dict[str, str], seconds: float) -> None:
         say(f"  {name:8} {password}")
     say(f"These passwords were made at the first start and are kept in {env.home_dir() / CREDENTIALS}.")
     say("The demo handbook is read in the background; `rag4c status` shows how far it is.\n")
+
+
+def _publish_demo() -> None:
+    """The demo handbook, read and released beside the running server; cut short by Ctrl-C, it goes on at the next start."""
+    from django.db import OperationalError
+
+    from rag4c.demo import CORPUS
+    from rag4c.demo.publish import publish_folder
+    from rag4c.demo.seed import demo_actor
+
+    try:
+        publish_folder(demo_actor(), "handbook", CORPUS)
+    except DomainError as error:
+        say(f"The demo handbook is not live: {error.message or error.code} ({error.code})")
+    except OperationalError:
+        return  # the database was stopped under us: Ctrl-C
+    else:
+        say("The demo handbook is live: ask away.")
 
 
 def service_programs(port: int | None) -> list[Program]:

@@ -8,25 +8,21 @@ from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from documents import api as documents
 from rag4c.commands.base import progress, say
-from rag4c.demo.seed import CORPUS, QUESTIONS, ensure_base
+from rag4c.demo import CORPUS, QUESTIONS
+from rag4c.demo.publish import publish_folder
+from rag4c.demo.seed import demo_actor
 from rag4c.kernel.canonical import sha256_hex
-from rag4c.kernel.errors import Unavailable
-from rag4c.kernel.grant import system_actor
-from retrieval import api as retrieval
 from tenants import api as tenants
 from verification import api as verification
 
 if TYPE_CHECKING:
     from pathlib import Path
     import argparse
-    import uuid
+    from pathlib import Path
 
-    from rag4c.kernel.grant import Actor
     from verification.api import AnswerView
 
-STALL_S: Final = 300.0
 ANSWERED: Final = ("answered", "partial", "answered_unverified")
 
 
@@ -43,13 +39,10 @@ def run(arguments: argparse.Namespace, people: list[str]) -> int:
     """Exit code 0 only when every question came out as expected."""
     folder = (arguments.docs or CORPUS).absolute()
     questions = [json.loads(line) for line in (arguments.questions or QUESTIONS).read_text(encoding="utf-8").splitlines() if line.strip()]
-    tenant_id = tenants.find_tenant_id("demo")
-    if tenant_id is None:
-        raise Unavailable("demo_missing", "The demo tenant is not there; run `rag4c init-db` and try again.")
-    host = system_actor(tenant_id, channel="cli")
+    host = demo_actor()
     slug = "handbook" if folder == CORPUS else f"demo-{sha256_hex(str(folder))[:8]}"
     base_id = publish_folder(host, slug, folder)
-    asker = tenants.actor_for_user(tenant_id=tenant_id, user_id=tenants.find_user(actor=host, username=people[-1]), channel="cli")
+    asker = tenants.actor_for_user(tenant_id=host.tenant_id, user_id=tenants.find_user(actor=host, username=people[-1]), channel="cli")
     outcomes = []
     started = time.monotonic()
     for number, question in enumerate(questions, start=1):
@@ -60,40 +53,6 @@ def run(arguments: argparse.Namespace, people: list[str]) -> int:
     if arguments.output_dir:
         _write(arguments.output_dir, outcomes)
     return _report(outcomes, time.monotonic() - started)
-
-
-def publish_folder(actor: Actor, slug: str, folder: Path) -> uuid.UUID:
-    """Sync, wait for the workers, draft and release to `live`; what is unchanged costs nothing."""
-    base_id, source_id = ensure_base(actor, slug, slug.replace("-", " ").title(), folder)
-    report = documents.sync_source(actor=actor, source_id=source_id)
-    say(
-        f"{report.files_seen} files: {report.documents_added} added, {report.documents_updated} updated, {report.documents_reused} unchanged, "
-        f"{report.documents_deleted} deleted, {len(report.refused)} refused"
-    )
-    for refusal in report.refused:
-        say(f"  {refusal.path}: {refusal.message} ({refusal.code})")
-    wait_for_jobs(actor, base_id)
-    manifest = retrieval.draft_manifest(actor=actor, knowledge_base_id=base_id)
-    rev = retrieval.release(actor=actor, knowledge_base_id=base_id, channel="live", manifest_id=manifest.id, reason="release after sync")
-    say(f"{manifest.item_count} documents live (manifest #{manifest.seq}, channel rev {rev})")
-    return base_id
-
-
-def wait_for_jobs(actor: Actor, base_id: uuid.UUID) -> dict[str, int]:
-    """Until no job is queued or running. Raises: Unavailable("workers_idle") when nothing moves for five minutes."""
-    last, moved = None, time.monotonic()
-    while True:
-        counts = documents.count_jobs(actor=actor, knowledge_base_id=base_id)
-        open_jobs = counts["queued"] + counts["running"] + counts["stuck"]
-        if open_jobs == 0:
-            progress("")
-            return counts
-        if counts != last:
-            last, moved = counts, time.monotonic()
-        if time.monotonic() - moved > STALL_S:
-            raise Unavailable("workers_idle", "No document has moved for five minutes; is a worker running? See `rag4c status`.", counts)
-        progress(f"indexing: {counts['completed']} done, {open_jobs} to go, {counts['error']} failed")
-        time.sleep(0.2)
 
 
 def judge(expect: dict[str, Any], answer: AnswerView) -> str:

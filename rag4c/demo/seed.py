@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from rag4c.kernel.grant import Actor
 
-CORPUS: Final = Path(__file__).parent / "corpus"
-QUESTIONS: Final = Path(__file__).parent / "questions.jsonl"
 PEOPLE: Final = {"alice": "tenant_admin", "bob": "knowledge_manager", "charlie": "member"}
 
 
@@ -36,6 +34,14 @@ def seed_tenant(passwords: Mapping[str, str], slug: str = "demo") -> Actor:
         except Conflict:
             continue
     return actor
+
+
+def demo_actor(slug: str = "demo") -> Actor:
+    """The host inside the demo tenant. Raises: Absent("tenant")."""
+    tenant_id = tenants.find_tenant_id(slug)
+    if tenant_id is None:
+        raise Absent("tenant", "The demo tenant is not there; run `rag4c init-db` and try again.")
+    return system_actor(tenant_id, channel="cli")
 
 
 def ensure_base(actor: Actor, slug: str, name: str, folder: Path, readers: frozenset[str] | None = None) -> tuple[uuid.UUID, uuid.UUID]:

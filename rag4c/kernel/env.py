@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
@@ -11,6 +12,7 @@ from rag4c.kernel.errors import Invalid
 
 _TRUE: Final = frozenset({"1", "true", "yes", "on"})
 _FALSE: Final = frozenset({"0", "false", "no", "off", ""})
+_WHOLE: Final = re.compile(r"-?[0-9]{1,18}")
 PROJECT_DIR: Final = Path(__file__).resolve().parent.parent.parent
 
 
@@ -38,6 +40,7 @@ VARIABLES: Final[tuple[Variable, ...]] = (
     Variable("RAG4C_POOL_SIZE", "int", "8", "Database connections a process may hold.", 1, 100),
     Variable("RAG4C_MODEL_DIR", "path", "", "Folder of the converted embedding model; default RAG4C_HOME/models."),
     Variable("RAG4C_EMBEDDER", "str", "e5-small", "Registry name of the embedding model."),
+    Variable("RAG4C_TENANT", "str", "demo", "Tenant that the command line works in, by its slug."),
     Variable("RAG4C_LOG_LEVEL", "str", "INFO", "DEBUG, INFO, WARNING or ERROR."),
     Variable("RAG4C_FAILPOINTS", "str", "", "Tests only: name=kill|raise|sleep|dropconn[@pass],… (see kernel/failpoints.py)."),
     Variable("RAG4C_FAILPOINT_DIR", "path", "", "Tests only: folder that remembers which failpoints have fired, across processes."),
@@ -63,7 +66,7 @@ def read_int(name: str) -> int:
     """A whole number in the declared range. Raises: Invalid("setting_invalid")."""
     variable, text = _BY_NAME[name], read_str(name)
     low, high = variable.low, variable.high
-    if not text.lstrip("-").isdecimal() or (low is not None and int(text) < low) or (high is not None and int(text) > high):
+    if not _WHOLE.fullmatch(text) or (low is not None and int(text) < low) or (high is not None and int(text) > high):
         raise Invalid("setting_invalid", f"{name} must be a whole number from {low} to {high}.", {"name": name})
     return int(text)
 

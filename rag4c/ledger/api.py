@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import structlog
 from django.db import connection, transaction
-from django.db.models import F
-from django.db.models.functions import Now
+from django.db.models import DurationField, ExpressionWrapper, F, Value
+from django.db.models.functions import Now, Power
 from kombu.exceptions import OperationalError as BrokerError
 
 from rag4c.kernel import clock
@@ -85,7 +85,7 @@ def deliver(*, tenant_id: str, delivery_id: str) -> str:
     grant = system_actor(tenant_id).grant
     with scope(grant):
         claimed = Delivery.objects.filter(pk=delivery_id, state="pending", due_at__lte=Now()).update(
-            attempts=F("attempts") + 1, due_at=Now() + timedelta(seconds=FIRST_RETRY_S)
+            attempts=F("attempts") + 1, due_at=Now() + _wait_before_next()
         )
         delivery = Delivery.objects.filter(pk=delivery_id).first() if claimed else None
     if delivery is None:
@@ -97,6 +97,11 @@ def deliver(*, tenant_id: str, delivery_id: str) -> str:
     handler(tenant_id, delivery.subject_id)
     fp("ledger.deliver.after")
     return _close(tenant_id, delivery_id, "done")
+
+
+def _wait_before_next() -> Any:
+    """5 s, 10 s, 20 s … 10 min 40 s: about 21 minutes in all, so that the lease of a killed worker runs out before we give up."""
+    return ExpressionWrapper(Value(timedelta(seconds=FIRST_RETRY_S)) * Power(Value(2.0), F("attempts")), output_field=DurationField())
 
 
 def _close(tenant_id: str, delivery_id: str, state: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 from django.db import models
 from django.db.models.functions import Now
@@ -11,13 +11,20 @@ from rag4c.ledger.states import DELIVERY
 from rag4c.scope.models import ScopedManager, TenantModel, new_id
 
 
+class TransactionIdField(models.BigIntegerField):
+    """The column is xid8, which the driver hands over as text; texts would sort "10" before "9"."""
+
+    def from_db_value(self, value: Any, *_: Any) -> int | None:
+        return None if value is None else int(value)
+
+
 class Event(models.Model):
     """One governed change or refused attempt. Ids, codes and digests, never text (GOV-U6). Sealing orders by (incarnation, xid, id)."""
 
     id = models.UUIDField(primary_key=True, default=new_id, editable=False)
     tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT, related_name="+", db_index=False)
     at = models.DateTimeField(db_default=Now(), editable=False)
-    xid = models.BigIntegerField(editable=False)  # xid8 in the database, filled by it
+    xid = TransactionIdField(editable=False)  # filled by the database
     incarnation = models.PositiveIntegerField(db_default=1, editable=False)
     code = models.CharField(max_length=80)
     actor = models.CharField(max_length=80)

@@ -95,10 +95,11 @@ class ScopedListMixin:
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[Any]:
         grant = actor_of(request).grant
-        rows = self.model.objects.visible_to(grant)
+        rows: QuerySet[Any] = self.model.objects.visible_to(grant)
         if self.content_of:
             rows = rows.filter(**{f"{self.content_of}__in": readable_document_ids(grant)})
-        return rows.annotate(**{f"{column}_name": person_name(column) for column in self.people})
+        named: QuerySet[Any] = rows.annotate(**{f"{column}_name": person_name(column) for column in self.people})
+        return named
 
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
         return lookup in self.lookups or super().lookup_allowed(lookup, value, request)  # type: ignore[misc]
@@ -149,13 +150,13 @@ class ObjectPageMixin:
         return str(obj)
 
     def get_readonly_fields(self, request: HttpRequest, obj: Any = None) -> Sequence[str]:
-        return tuple(self.get_fields(request, obj))  # type: ignore[attr-defined]  # nothing is edited here
+        return tuple(self.get_fields(request, obj))
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Sequence[str]:
         return self.fields or tuple(field.name for field in self.opts.fields if field.name != "tenant")  # type: ignore[attr-defined]
 
     def render_change_form(self, request: HttpRequest, context: dict[str, Any], **kwargs: Any) -> HttpResponse:
-        obj = kwargs.get("obj")
+        obj: Any = kwargs.get("obj")
         context.update(
             headline=self.headline(obj),
             object_buttons=[(item, action_url(self, item.name, [obj.pk], origin="object"), item.refusal(obj)) for item in self._offered(request)],
@@ -177,15 +178,15 @@ class ObjectPageMixin:
         return TemplateResponse(request, "admin/scoped/history.html", context)
 
 
-class ScopedAdmin(ReadOnlyMixin, ActionsMixin, ObjectPageMixin, ScopedListMixin, UnfoldModelAdmin[M]):
+class ScopedAdmin(ReadOnlyMixin, ActionsMixin, ObjectPageMixin, ScopedListMixin, UnfoldModelAdmin[M]):  # type: ignore[misc]  # the mixins say Any where the stubs name the model
     """Base of every admin class: a subclass says which columns decide, which filters people use, and how an object stands."""
 
-    form = TenantForm
+    form = TenantForm  # type: ignore[assignment]  # the stubs tie the form to M
     paginator = CappedPaginator
     list_per_page = 50
     list_max_show_all = 200
     show_full_result_count = False
-    ordering = ("-pk",)  # UUIDv7: newest first
+    ordering: ClassVar[tuple[str, ...]] = ("-pk",)  # UUIDv7: newest first
     compressed_fields = True
     list_before_template = "admin/scoped/list_head.html"
     change_form_outer_before_template = "admin/scoped/object_head.html"
@@ -196,14 +197,14 @@ def person_name(column: str) -> Subquery:
     """The display name behind an actor's ref `user:<id>`; NULL for the system. Finds people by primary key, so a page stays one query."""
     key = Cast(Func(OuterRef(column), Value("^user:([0-9a-f-]{36})$"), function="substring", output_field=models.TextField()), models.UUIDField())
     name = Coalesce(NullIf(F("display_name"), Value("")), F("username"))
-    return Subquery(get_user_model().objects.filter(pk=key).annotate(shown=name).values("shown")[:1])  # type: ignore[attr-defined]
+    return Subquery(get_user_model().objects.filter(pk=key).annotate(shown=name).values("shown")[:1])
 
 
 def events_with_names(kind: str, key: Any, limit: int) -> list[tuple[Event, str]]:
     """The ledger's events of a subject, newest first, each with the name of who did it."""
     events = ledger.events_of(kind, key, limit) if kind else []
     ids = {event.actor.removeprefix("user:") for event in events if event.actor.startswith("user:")}
-    names = {f"user:{user.pk}": str(user) for user in get_user_model().objects.filter(pk__in=ids)}  # type: ignore[attr-defined]
+    names = {f"user:{user.pk}": str(user) for user in get_user_model().objects.filter(pk__in=ids)}
     return [(event, names.get(event.actor, event.actor)) for event in events]
 
 

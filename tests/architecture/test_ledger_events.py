@@ -85,7 +85,12 @@ def writes(key):
 
 def _writes_through(node, querysets):
     """`ready = Model.objects.filter(…)`, then `ready.update(…)`."""
-    return isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in lint.WRITES and lint.dotted(node.func.value) in querysets
+    return (
+        isinstance(node, ast.Call)
+        and isinstance(node.func, ast.Attribute)
+        and node.func.attr in lint.WRITES
+        and lint.dotted(node.func.value) in querysets
+    )
 
 
 def records(key):

@@ -29,7 +29,10 @@ FINE = {
     "the ledger may read all": ("rag4c/ledger/x.py", "rows = Event.objects.all()\n"),
     "cleaning up and raising again": ("documents/x.py", "try:\n    pass\nexcept BaseException:\n    stop()\n    raise\n"),
     "a yield after the scope": ("documents/x.py", "def stream(grant):\n    with scope(grant):\n        rows = list(read())\n    yield from rows\n"),
-    "a generator inside a function that opens a scope": ("documents/x.py", "def f(g):\n    with scope(g):\n        def inner():\n            yield 1\n"),
+    "a generator inside a function that opens a scope": (
+        "documents/x.py",
+        "def f(g):\n    with scope(g):\n        def inner():\n            yield 1\n",
+    ),
     "a private writer": ("documents/api/x.py", "def _write():\n    Document.objects.create()\n"),
     "durations": ("documents/x.py", "import time\nstarted = time.monotonic()\n"),
     "the door of another app": ("documents/x.py", "from tenants import api as tenants\nfrom tenants.api import AclSpec\n"),

@@ -52,7 +52,9 @@ def test_a_number_without_a_range_takes_any(monkeypatch):
     assert env.read_int("RAG4C_FREE") == -1234567
 
 
-@pytest.mark.parametrize(("text", "value"), [("1", True), ("TRUE", True), ("yes", True), ("on", True), ("0", False), ("False", False), ("no", False), ("off", False)])
+@pytest.mark.parametrize(
+    ("text", "value"), [("1", True), ("TRUE", True), ("yes", True), ("on", True), ("0", False), ("False", False), ("no", False), ("off", False)]
+)
 def test_a_switch_knows_its_words(text, value, monkeypatch):
     monkeypatch.setenv("RAG4C_SECURE_COOKIES", text)
     assert env.read_bool("RAG4C_SECURE_COOKIES") is value
@@ -100,7 +102,12 @@ def test_the_table_says_what_is_set_and_what_is_not(monkeypatch):
         monkeypatch.delenv(variable.name, raising=False)
     monkeypatch.setenv("RAG4C_PORT", "9000")
     rows = {row["name"]: row for row in env.describe()}
-    assert rows["RAG4C_PORT"] == {"name": "RAG4C_PORT", "value": "9000", "source": "set", "help": "Port that the web server binds; 0 takes a free one."}
+    assert rows["RAG4C_PORT"] == {
+        "name": "RAG4C_PORT",
+        "value": "9000",
+        "source": "set",
+        "help": "Port that the web server binds; 0 takes a free one.",
+    }
     assert (rows["RAG4C_HOST"]["value"], rows["RAG4C_HOST"]["source"]) == ("127.0.0.1", "default")
     assert rows["RAG4C_SECRET_KEY"]["value"] == ""
 
@@ -116,9 +123,18 @@ def test_every_variable_is_declared_once_with_a_sentence():
     assert all(variable.kind == "secret" for variable in env.VARIABLES if "PASSWORD" in variable.name or "SECRET" in variable.name)
 
 
-def test_the_environment_is_read_in_this_module_only():
-    """Others may set it for the processes that they start."""
+def test_our_variables_are_read_in_this_module_only():
+    """Others may set them for the processes that they start, and read those of libraries."""
     from tests.architecture.sources import all_sources
 
-    readers = {source.path for source in all_sources() if re.search(r"os\.environ\.get\(|os\.environ\[[^\]]+\](?!\s*=)|os\.getenv\(", source.text)}
-    assert readers <= {"rag4c/kernel/env.py", "rag4c/kernel/failpoints.py"}
+    reads = re.compile(r"os\.(?:environ\.get|getenv)\((?!\"OMP_)|os\.environ\[(?!\"OMP_)[^\]]+\](?!\s*=)")
+    readers = {source.path for source in all_sources() if reads.search(source.text)}
+    assert readers == {"rag4c/kernel/env.py", "rag4c/kernel/failpoints.py"}
+
+
+def test_every_variable_that_the_code_names_is_declared():
+    from tests.architecture.sources import all_sources
+
+    declared = {variable.name for variable in env.VARIABLES}
+    named = {name for source in all_sources() for name in re.findall(r"\"(RAG4C_[A-Z_]*[A-Z])\"", source.text)}
+    assert named - declared == set()

@@ -72,6 +72,23 @@ def test_a_point_fires_once_over_all_processes(monkeypatch, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["a", "b"]
 
 
+def test_the_folder_remembers_for_a_process_that_starts_anew(monkeypatch, tmp_path):
+    monkeypatch.setenv("RAG4C_FAILPOINTS", "a=raise")
+    monkeypatch.setenv("RAG4C_FAILPOINT_DIR", str(tmp_path))
+    with pytest.raises(Transient):
+        fp("a")
+    failpoints._passes.clear()  # as in a new process
+    fp("a")
+
+
+def test_the_signal_goes_to_the_own_process_only(monkeypatch):
+    sent = []
+    monkeypatch.setattr(failpoints.os, "kill", lambda *call: sent.append(call))
+    monkeypatch.setenv("RAG4C_FAILPOINTS", "a=kill")
+    fp("a")
+    assert sent == [(os.getpid(), signal.SIGKILL)]
+
+
 def test_two_processes_at_the_same_time_fire_it_once(monkeypatch, tmp_path):
     monkeypatch.setenv("RAG4C_FAILPOINTS", "a=kill")
     monkeypatch.setenv("RAG4C_FAILPOINT_DIR", str(tmp_path))

@@ -9,7 +9,11 @@ from hypothesis import strategies as st
 from rag4c.kernel.errors import Conflict
 from rag4c.kernel.states import Machine, Transition
 
-DOOR = Machine("door", ("open", "closed", "gone"), (Transition("open", "closed", "shut"), Transition("closed", "open", "opened"), Transition("closed", "gone", "removed")))
+DOOR = Machine(
+    "door",
+    ("open", "closed", "gone"),
+    (Transition("open", "closed", "shut"), Transition("closed", "open", "opened"), Transition("closed", "gone", "removed")),
+)
 
 
 def test_the_first_state_is_initial_and_those_without_a_way_out_are_terminal():

@@ -23,6 +23,7 @@ from rag4c.ledger.models import Delivery
 from rag4c.scope import errors, views
 from rag4c.scope.dbtime import ClockTimestamp, after
 from rag4c.scope.manager import has_scope, scope
+from rag4c.scope.middleware import RequestRimMiddleware
 from rag4c.scope.paging import cut_page, read_page_query
 from rag4c.scope.tasks import ScopedTask
 from tenants.models import Group, Tenant
@@ -81,16 +82,16 @@ class GroupTask(ScopedTask):
     model = Group
 
 
+@current_app.task(base=GroupTask, name="tests.scope.look", shared=False)
+def look(tenant_id, row_id):
+    return f"ran, scope open: {has_scope()}"
+
+
 def test_GOV_T7_a_task_runs_only_for_a_row_of_its_own_tenant(two_tenants):
     (group,) = make_groups(ACME)
-
-    @current_app.task(base=GroupTask, name="tests.scope.look", shared=False)
-    def task(tenant_id, row_id):
-        return f"ran, scope open: {has_scope()}"
-
-    assert task(str(ACME.tenant_id), str(group.pk)) == "ran, scope open: False"
-    assert task(str(GLOBEX.tenant_id), str(group.pk)) == "absent"
-    assert task(str(ACME.tenant_id), str(uuid.uuid4())) == "absent"
+    assert look(str(ACME.tenant_id), str(group.pk)) == "ran, scope open: False"
+    assert look(str(GLOBEX.tenant_id), str(group.pk)) == "absent"
+    assert look(str(ACME.tenant_id), str(uuid.uuid4())) == "absent"
 
 
 KNOWN = [
@@ -137,6 +138,51 @@ def test_a_page_gets_a_page(db):
     assert response.status_code == 404
     assert response["Content-Type"].startswith("text/html")
     assert b"There is nothing here for you." in response.content
+
+
+def rim(response):
+    return RequestRimMiddleware(lambda request: response)
+
+
+def test_every_answer_has_an_id_and_the_strict_policy():
+    first, second = (rim(HttpResponse("x"))(RequestFactory().get("/ask/")) for _ in range(2))
+    assert first["X-Request-Id"] != second["X-Request-Id"]
+    assert "unsafe-inline" not in first["Content-Security-Policy"]
+    assert "no-store" in first["Cache-Control"]
+    assert "unsafe-inline" in rim(HttpResponse("x"))(RequestFactory().get("/admin/"))["Content-Security-Policy"]
+    assert "Cache-Control" not in rim(HttpResponse("x"))(RequestFactory().get("/static/a.css")).headers
+    kept = HttpResponse("x", headers={"Content-Security-Policy": "own"})
+    assert rim(kept)(RequestFactory().get("/ask/"))["Content-Security-Policy"] == "own"
+
+
+def test_GOV_T5_every_kind_of_absent_reads_the_same():
+    bodies = {rim(HttpResponse(text, status=404))(RequestFactory().get("/api/x")).content for text in ("no such route", "no such row")}
+    assert [json.loads(body)["code"] for body in bodies] == ["absent"]
+
+
+def break_with(question):
+    raise KeyError(question)
+
+
+def test_a_bug_is_logged_by_type_and_place_and_never_with_its_text(caplog):
+    canary = "-".join(["canary", "question"])  # so that no line of source in the trace holds it
+    try:
+        break_with(canary)
+    except KeyError as error:
+        response = rim(None).process_exception(RequestFactory().get("/api/x"), error)
+    assert (response.status_code, json.loads(response.content)["code"]) == (500, "internal")
+    (line,) = [record.getMessage() for record in caplog.records]
+    assert "event='request.failed'" in line
+    assert "error='KeyError'" in line
+    assert "in break_with" in line
+    assert "\n" not in line
+    assert canary not in line + response.content.decode()
+
+
+def test_a_known_fault_is_answered_and_not_logged_as_a_bug(caplog):
+    response = rim(None).process_exception(RequestFactory().get("/api/x"), Denied("not_allowed", "No."))
+    assert response.status_code == 403
+    assert caplog.records == []
 
 
 @pytest.mark.parametrize("limit", ["0", "201", "-1", "x", "٣", "1e2", " 5", "9" * 30])

@@ -42,12 +42,15 @@ def rate_confidence(reading: QuestionReading, ranked: Sequence[tuple[float, Cand
 
     Args: ranked: all that `rank_sentences` gave; how far the candidate leads, or trails, the next one counts.
     """
+    return rate_answer(answer_values(reading, ranked, candidate, embed), reading.lang)
+
+
+def answer_values(reading: QuestionReading, ranked: Sequence[tuple[float, Candidate]], candidate: Candidate, embed: Embed) -> dict[str, float]:
+    """All features of a sentence, with its lead over the others and, where the language's model wants them, the probes."""
     others = [logit_of(RANK_WEIGHTS, other.values) for _, other in ranked if other is not candidate]
     margin = logit_of(RANK_WEIGHTS, candidate.values) - max(others, default=-MAX_MARGIN)
     values = candidate.values | {"margin": max(-MAX_MARGIN, min(MAX_MARGIN, margin))}
-    if needs_probe(reading.lang):
-        values |= probe_candidate(reading, candidate, embed)
-    return rate_answer(values, reading.lang)
+    return values | probe_candidate(reading, candidate, embed) if needs_probe(reading.lang) else values
 
 
 def draft_answer(reading: QuestionReading, passages: Sequence[Passage], embed: Embed, thresholds: AnswerThresholds) -> Draft | None:

@@ -33,6 +33,7 @@ class Candidate:
     unit: Unit
     text: str
     near: str
+    topic: str
     values: dict[str, float] = field(default_factory=dict)
 
 
@@ -42,10 +43,11 @@ def list_candidates(passages: Sequence[Passage]) -> list[Candidate]:
     for rank, passage in enumerate(passages):
         units = split_units(passage.text)
         texts = [clean_markdown(passage.text[unit.start : unit.end]) for unit in units]
+        topic = _topic_of(passage, units, texts)
         for index, unit in enumerate(units):
             if unit.kind in {HEADING, CODE} or len(texts[index]) < 2 or texts[index].endswith(("?", "？")):
                 continue
-            found.append(Candidate(passage, rank, index, unit, texts[index], _near_text(passage, units, texts, index)))
+            found.append(Candidate(passage, rank, index, unit, texts[index], _near_text(passage, units, texts, index), topic))
     return found
 
 
@@ -59,6 +61,16 @@ def _near_text(passage: Passage, units: Sequence[Unit], texts: Sequence[str], in
     return "\n".join(parts)
 
 
+def _topic_of(passage: Passage, units: Sequence[Unit], texts: Sequence[str]) -> str:
+    """What the passage is about by its headings and its first sentence: later sentences leave it unsaid."""
+    first = next((text for text, unit in zip(texts, units, strict=True) if unit.kind not in {HEADING, CODE}), "")
+    return "\n".join((title_of(passage), *passage.heading_path, first))
+
+
+def title_of(passage: Passage) -> str:
+    return passage.document.rsplit("/", 1)[-1].replace("-", " ").replace("_", " ")
+
+
 def starts_with_pronoun(text: str) -> bool:
     """Whether a sentence leans on the one before it."""
     words = text.split(maxsplit=1)
@@ -67,7 +79,7 @@ def starts_with_pronoun(text: str) -> bool:
 
 def context_of(passage: Passage) -> str:
     """All that a passage carries: path of the document, headings and text."""
-    return "\n".join((passage.document.rsplit("/", 1)[-1].replace("-", " ").replace("_", " "), *passage.heading_path, passage.text))
+    return "\n".join((title_of(passage), *passage.heading_path, passage.text))
 
 
 def weigh_words(reading: QuestionReading, passages: Sequence[Passage]) -> dict[Word, float]:
@@ -96,6 +108,15 @@ def worst_of(weights: dict[Word, float], text: TextWords) -> float:
     return max((weight * (1 - cover_of(word, text)) for word, weight in weights.items()), default=0.0) / top
 
 
+def _rest_cover(weights: dict[Word, float], candidate: Candidate) -> float:
+    """Coverage of what the topic of the passage leaves open; a half where it leaves nothing open."""
+    topic, alone = prepare_text(candidate.topic), prepare_text(candidate.text)
+    rest = {word: weight for word, weight in weights.items() if cover_of(word, topic) < 0.7}
+    if rest:
+        return coverage_of(rest, alone)
+    return 1.0 if coverage_of(weights, alone) >= 0.95 else 0.5
+
+
 def _pairs(reading: QuestionReading, candidate: Candidate) -> float:
     """Share of neighbouring question words that stand near each other in the sentence too."""
     keys = [word.key for word in reading.words]
@@ -120,6 +141,7 @@ def score_cover(reading: QuestionReading, candidates: Sequence[Candidate], weigh
         candidate.values = contexts[candidate.rank] | {
             "cov_sent": coverage_of(weights, prepare_text(candidate.text)),
             "cov_near": coverage_of(weights, prepare_text(candidate.near)),
+            "cov_rest": _rest_cover(weights, candidate),
             "pairs": _pairs(reading, candidate),
             "rank": 1.0 / (1 + candidate.rank),
         }
@@ -143,6 +165,13 @@ def prefilter(reading: QuestionReading, candidates: Sequence[Candidate], limit: 
     def promise(candidate: Candidate) -> float:
         values = candidate.values
         has_number = wants_number and not _NUMERALS.isdisjoint(candidate.text)
-        return values["cov_sent"] + 0.6 * values["cov_near"] + 0.3 * values["rank"] + 0.2 * values["pairs"] + (0.25 if has_number else 0.0)
+        return (
+            values["cov_sent"]
+            + 0.6 * values["cov_rest"]
+            + 0.6 * values["cov_near"]
+            + 0.3 * values["rank"]
+            + 0.2 * values["pairs"]
+            + (0.25 if has_number else 0.0)
+        )
 
     return sorted(candidates, key=promise, reverse=True)[:limit]

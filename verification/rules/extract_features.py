@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from verification.rules.question import QuestionReading
 
 FEATURES = (
-    "cov_sent", "cov_near", "cov_ctx", "hard_near", "hard_ctx", "worst_near", "worst_ctx", "pairs", "phrases", "rank",
+    "cov_sent", "cov_rest", "cov_near", "cov_ctx", "hard_near", "hard_ctx", "worst_near", "worst_ctx", "pairs", "phrases", "rank",
     "type", "type_near", "type_missing", "hint_near", "number_conflict", "opposite", "negated_asked", "negated_said", "missing",
     "cos", "cos_gap", "cov_gap",
 )  # fmt: skip

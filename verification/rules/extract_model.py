@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
+from verification.rules.extract_probe import PROBES
 from verification.rules.extract_weights import ANSWER_WEIGHTS, MODEL_NAME, RANK_WEIGHTS
 
 if TYPE_CHECKING:
@@ -36,5 +37,5 @@ def rate_answer(values: Mapping[str, float], lang: str) -> float:
 
 
 def needs_probe(lang: str) -> bool:
-    """Whether the answer model of the language uses more than the rank model."""
-    return ANSWER_WEIGHTS[lang] is not RANK_WEIGHTS
+    """Whether the answer model of the language uses the probes, which cost embeddings."""
+    return not set(PROBES).isdisjoint(ANSWER_WEIGHTS[lang])

@@ -63,10 +63,9 @@ _ENGLISH: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("time", _I(r"\b(?:at )?(?:what|which) (?:time|hour)\b(?! (?:period|frame|zone))|\bopening hours\b")),
     (
         "date",
-        _I(
-            r"^(?:since |until |by |and )?when\b(?!.*,\s*(?:what|who|how|which|where|why|does|do|is|are|can|must)\b)|\b(?:what|which) (?:year|date|day|month|decade|century|quarter)\b|\bwhat was the date\b|\bsince when\b"
-        ),
+        _I(r"\b(?:what|which) (?:year|date|day|month|decade|century|quarter)\b|\bwhat was the date\b"),
     ),
+    ("when", _I(r"^(?:since |until |by |and )?when\b(?!.*,\s*(?:what|who|how|which|where|why|does|do|is|are|can|must)\b)|\bsince when\b")),
     (
         "person",
         _I(
@@ -118,9 +117,10 @@ _CHINESE: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "date",
         _I(
-            r"什么时候|何时|何年|何月|何日|哪一?年|哪一?天|哪一?月|哪个?(?:月|世纪|年代|时代|朝代|时期)|几(?:月|号|日)|什么(?:时间|日期|年代|时期)|(?:时间|日期)(?:是|为)|多少年(?:出生|成立|开始)|于何"
+            r"何年|何月|何日|哪一?年|哪一?天|哪一?月|哪个?(?:月|世纪|年代|时代|朝代|时期)|几(?:月|号|日)|什么(?:日期|年代|时期)|(?:时间|日期)(?:是|为)|多少年(?:出生|成立|开始)|于何"
         ),
     ),
+    ("when", _I(r"什么时[候间]|何时")),
     ("number", _I(r"多少|几(?!乎|何|率)|多(?:大|高|长|远|重|宽|深|快)|数量|人口(?:是|为|有)|面积(?:是|为|有)|第几")),
     ("person", _I(r"谁|哪位|哪个人|什么人|哪名|何人|哪一位|哪些人")),
     (
@@ -141,6 +141,7 @@ _KINDS: dict[str, frozenset[str]] = {
     "money": frozenset({"money"}),
     "duration": frozenset({"duration", "per"}),
     "date": frozenset({"date", "weekday", "time", "slashed_date"}),
+    "when": frozenset({"date", "weekday", "time", "slashed_date", "duration"}),
     "time": frozenset({"time", "clock", "clock12"}),
 }
 _NOT_COUNTS = frozenset({"date", "time", "weekday", "per", "slashed_date"})
@@ -194,8 +195,8 @@ def fitting_quantities(answer_type: str, quantities: Iterable[Quantity], asked: 
     fresh = [quantity for quantity in quantities if (quantity.kind, quantity.value, quantity.unit) not in said]
     if answer_type == "number":
         return tuple(quantity for quantity in fresh if quantity.kind not in _NOT_COUNTS)
-    if answer_type == "date":
-        return tuple(quantity for quantity in fresh if quantity.kind in _KINDS["date"] or is_bare_year(quantity))
+    if answer_type in {"date", "when"}:
+        return tuple(quantity for quantity in fresh if quantity.kind in _KINDS[answer_type] or is_bare_year(quantity))
     return tuple(quantity for quantity in fresh if quantity.kind in _KINDS.get(answer_type, frozenset()))
 
 
@@ -209,7 +210,7 @@ def rate_type(answer_type: str, text: str, fitting: Iterable[Quantity], question
     if answer_type in QUANTITY_TYPES:
         if any(True for _ in fitting):
             return 1.0
-        return 0.5 if answer_type == "date" and _WHEN_WORDS.search(text) else 0.0
+        return 0.5 if answer_type in {"date", "when"} and _WHEN_WORDS.search(text) else 0.0
     if answer_type == "contact":
         return 1.0 if _CONTACT.search(text) else 0.0
     if answer_type == "reason":

@@ -50,7 +50,7 @@ def check_answers_question(
         ("unit_mismatch", lambda: _unit_differs(reading, said)),
         ("time_mismatch", lambda: _time_differs(reading, near, wide)),
         ("subject_missing", lambda: _subject_missing(reading, wide, limits["min_subject_cover"])),
-        ("attribute_missing", lambda: _attribute_missing(reading, wide, limits["min_attribute_cover"])),
+        ("attribute_missing", lambda: _attribute_missing(reading, wide, passages, limits["min_attribute_cover"])),
         ("low_confidence", lambda: confidence is not None and thresholds.min_answers is not None and confidence < thresholds.min_answers),
     )
     main = claims[0].id
@@ -120,8 +120,8 @@ def _subject_missing(reading: QuestionReading, wide: str, least: float) -> bool:
     return sum(cover_of(word, text) for word in hard) / len(hard) < least
 
 
-def _attribute_missing(reading: QuestionReading, wide: str, least: float) -> bool:
-    """ "What is the X of Y" where the cited passage carries all of Y and nothing of X.
+def _attribute_missing(reading: QuestionReading, wide: str, passages: Sequence[Passage], least: float) -> bool:
+    """ "What is the X of Y" where the cited passage carries all of Y, and no passage at all carries anything of X.
 
     Kinds that need no naming (a date, a number, a person) are left to the type.
     """
@@ -130,5 +130,7 @@ def _attribute_missing(reading: QuestionReading, wide: str, least: float) -> boo
     asked, subject = read_words(reading.attribute), read_words(reading.subject)
     if not asked or not subject or len(asked) > MAX_ATTRIBUTE_WORDS:
         return False
-    text = prepare_text(wide)
-    return sum(cover_of(word, text) for word in asked) / len(asked) < least and all(cover_of(word, text) >= COVERED for word in subject)
+    cited = prepare_text(wide)
+    texts = (cited, *(prepare_text(context_of(passage)) for passage in passages))
+    is_named = any(sum(cover_of(word, text) for word in asked) / len(asked) >= least for text in texts)
+    return not is_named and all(cover_of(word, cited) >= COVERED for word in subject)
