@@ -118,6 +118,10 @@ def is_write(node: ast.AST) -> bool:
     return any(isinstance(part, ast.Attribute) and part.attr in {"objects", "_base_manager"} for part in ast.walk(node.func.value))
 
 
+def _line(node: ast.AST) -> int:
+    return int(getattr(node, "lineno", 1))
+
+
 def own_nodes(function: FunctionNode) -> Iterator[ast.AST]:
     """The nodes of a function without those of the functions inside it."""
     todo: list[ast.AST] = list(function.body)
@@ -179,7 +183,7 @@ def check_signals(source: Source) -> Iterator[Problem]:
             [node.module or ""] if isinstance(node, ast.ImportFrom) else [name.name for name in node.names] if isinstance(node, ast.Import) else []
         )
         if any(module.startswith(SIGNAL_MODULES) for module in modules):
-            yield Problem(source.path, node.lineno, "signal", "no signals; use the ledger's events or call the api")
+            yield Problem(source.path, _line(node), "signal", "no signals; use the ledger's events or call the api")
 
 
 def check_save_overrides(source: Source) -> Iterator[Problem]:
@@ -202,7 +206,7 @@ def check_clock_and_random(source: Source) -> Iterator[Problem]:
         names = [node.module] if isinstance(node, ast.ImportFrom) else [name.name for name in node.names] if isinstance(node, ast.Import) else []
         for name in names:
             if name in BANNED_MODULES:
-                yield Problem(source.path, node.lineno, "clock-or-random", f"import {name}: {BANNED_MODULES[name]}")
+                yield Problem(source.path, _line(node), "clock-or-random", f"import {name}: {BANNED_MODULES[name]}")
 
 
 def check_scope_yields(source: Source) -> Iterator[Problem]:
@@ -269,7 +273,7 @@ def check_app_doors(source: Source) -> Iterator[Problem]:
         for module in modules:
             app, _, rest = module.partition(".")
             if app in APPS and app != source.app and rest.split(".")[0] != "api" and source.path != "rag4c/initialise.py":
-                yield Problem(source.path, node.lineno, "app-door", f"{module} is inside another app; only {app}.api may be imported")
+                yield Problem(source.path, _line(node), "app-door", f"{module} is inside another app; only {app}.api may be imported")
 
 
 RULES: Final[tuple[Callable[[Source], Iterator[Problem]], ...]] = (

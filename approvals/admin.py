@@ -7,7 +7,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from approvals.models import ActionPolicy
-from rag4c.scope.admin import ScopedAdmin, state_label
+from rag4c.scope.admin import ScopedAdmin
+from rag4c.scope.admin_columns import state_label
 
 
 @admin.register(ActionPolicy)

@@ -14,7 +14,8 @@ from unfold.widgets import UnfoldAdminTextInputWidget
 from documents import admin_content, api
 from documents.models import DataSource, Document, IngestJob, KnowledgeBase, RefusedFile, SyncRun
 from documents.states import INGEST_JOB, RUNNING
-from rag4c.scope.admin import ScopedAdmin, link_to, state_label
+from rag4c.scope.admin import ScopedAdmin
+from rag4c.scope.admin_columns import link_column, person_column, state_label, when_column
 from rag4c.scope.admin_parts import ApiAction, Panel, Related, Tile, offer_action, offer_panels, offer_related, offer_tiles
 from rag4c.scope.dbtime import ClockTimestamp
 
@@ -138,7 +139,7 @@ class NewestRunFilter(admin.SimpleListFilter):
 
 @admin.register(KnowledgeBase)
 class KnowledgeBaseAdmin(ScopedAdmin[KnowledgeBase]):
-    list_display = ("name", "slug", "workspace", "document_count", "created_at")
+    list_display = ("name", "slug", "workspace", "document_count", when_column("created_at", gettext_lazy("created")))
     list_select_related = ("workspace",)
     list_filter = ("workspace",)
     search_fields = ("slug", "name")
@@ -183,7 +184,7 @@ class DataSourceAdmin(ScopedAdmin[DataSource]):
 
 @admin.register(Document)
 class DocumentAdmin(ScopedAdmin[Document]):
-    list_display = ("path", "knowledge_base", "source", "situation", "created_at")
+    list_display = ("path", "knowledge_base", "source", "situation", when_column("created_at", gettext_lazy("added")))
     list_select_related = ("knowledge_base", "source")
     list_filter = ("state", "knowledge_base")
     search_fields = ("path",)
@@ -202,9 +203,30 @@ class DocumentAdmin(ScopedAdmin[Document]):
         return _("%(path)s in %(base)s: %(head)s.") % {"path": document.path, "base": document.knowledge_base, "head": head}
 
 
+@admin.display(description=gettext_lazy("document"), ordering="revision__document__path")
+def job_title(job: Any) -> str:
+    return f"{job.revision.document.path} r{job.revision.number}"
+
+
+@admin.display(description=gettext_lazy("state"), ordering="state")
+def job_situation(job: Any) -> str:
+    kind = "stuck" if job.is_stuck else {"waiting": "queued", "completed": "completed", "error": "error"}.get(job.state, "running")
+    return state_label(f"{kind} ({job.state})" if kind in {"stuck", "running"} else kind, JOB_SHAPES[kind])
+
+
+@admin.display(description=gettext_lazy("problem"), ordering="error_code")
+def job_problem(job: IngestJob) -> str:
+    return f"{job.error_message} ({job.error_code})" if job.error_code else "–"
+
+
+@admin.display(description=gettext_lazy("chunks"))
+def job_progress(job: IngestJob) -> str:
+    return f"{job.chunks_embedded} / {job.chunks_total}"
+
+
 @admin.register(IngestJob)
 class IngestJobAdmin(ScopedAdmin[IngestJob]):
-    list_display = ("document", "situation", "problem", "progressed_at", "progress")
+    list_display = (job_title, job_situation, job_problem, when_column("progressed_at", gettext_lazy("last progress")), job_progress)
     list_select_related = ("revision__document",)
     list_filter = (SituationFilter, "error_reason", "revision__document__knowledge_base")
     search_fields = ("error_code__exact", "revision__document__path")
@@ -217,34 +239,23 @@ class IngestJobAdmin(ScopedAdmin[IngestJob]):
         rows: QuerySet[IngestJob] = super().get_queryset(request)
         return rows.annotate(is_stuck=Exists(stuck))
 
-    @admin.display(description=gettext_lazy("document"), ordering="revision__document__path")
-    def document(self, job: Any) -> str:
-        return link_to(job.revision.document, f"{job.revision.document.path} r{job.revision.number}")
-
-    @admin.display(description=gettext_lazy("state"), ordering="state")
-    def situation(self, job: Any) -> str:
-        kind = "stuck" if job.is_stuck else {"waiting": "queued", "completed": "completed", "error": "error"}.get(job.state, "running")
-        return state_label(f"{kind} ({job.state})" if kind in {"stuck", "running"} else kind, JOB_SHAPES[kind])
-
-    @admin.display(description=gettext_lazy("problem"), ordering="error_code")
-    def problem(self, job: IngestJob) -> str:
-        return f"{job.error_message} ({job.error_code})" if job.error_code else "–"
-
-    @admin.display(description=gettext_lazy("chunks"))
-    def progress(self, job: IngestJob) -> str:
-        return f"{job.chunks_embedded} / {job.chunks_total}"
-
     def headline(self, job: Any) -> str:
-        where = f"{job.revision.document.path} r{job.revision.number}"
-        told = f" {job.error_message} ({job.error_code})" if job.error_code else ""
+        told = f" {job_problem(job)}" if job.error_code else ""
         state = _("stuck in %s") % job.state if job.is_stuck else job.state
+        since = job.progressed_at.strftime("%Y-%m-%d %H:%M")
         return _("%(where)s: %(state)s since %(since)s, %(n)d attempts.") % {
-            "where": where, "state": state, "since": job.progressed_at.strftime("%Y-%m-%d %H:%M"), "n": job.attempts} + told  # fmt: skip
+            "where": job_title(job), "state": state, "since": since, "n": job.attempts} + told  # fmt: skip
 
 
 @admin.register(SyncRun)
 class SyncRunAdmin(ScopedAdmin[SyncRun]):
-    list_display = ("started_at", "source", "situation", "changes", "by")
+    list_display = (
+        when_column("started_at", gettext_lazy("started")),
+        "source",
+        "situation",
+        "changes",
+        person_column("started_by", gettext_lazy("by")),
+    )
     list_select_related = ("source",)
     list_filter = ("state", "source__knowledge_base")
     people = ("started_by",)
@@ -264,29 +275,23 @@ class SyncRunAdmin(ScopedAdmin[SyncRun]):
             "r": run.refused,
         }
 
-    @admin.display(description=gettext_lazy("by"))
-    def by(self, run: Any) -> str:
-        return str(run.started_by_name or run.started_by)
-
     def headline(self, run: Any) -> str:
         return f"{run.source}: {self.changes(run)}."
 
 
 @admin.register(RefusedFile)
 class RefusedFileAdmin(ScopedAdmin[RefusedFile]):
-    list_display = ("path", "code", "message", "source", "when")
+    list_display = (
+        "path",
+        "code",
+        "message",
+        link_column("run__source", gettext_lazy("source")),
+        when_column("run__started_at", gettext_lazy("sync")),
+    )
     list_select_related = ("run__source",)
     list_filter = (NewestRunFilter, "code")
     search_fields = ("path",)
     empty_text = gettext_lazy("Files that a sync could not take, with what to do about each. None was refused.")
-
-    @admin.display(description=gettext_lazy("source"))
-    def source(self, row: Any) -> str:
-        return link_to(row.run.source)
-
-    @admin.display(description=gettext_lazy("sync"), ordering="run__started_at")
-    def when(self, row: Any) -> Any:
-        return row.run.started_at
 
     def headline(self, row: RefusedFile) -> str:
         return f"{row.path}: {row.message} ({row.code})"

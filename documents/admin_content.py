@@ -9,7 +9,8 @@ from django.utils.html import format_html
 from django.utils.translation import gettext_lazy
 
 from documents.models import ChunkVersion, Element, Fact, FactMapping, IngestPolicy, ParseAttempt, Revision, RevisionChunk
-from rag4c.scope.admin import ScopedAdmin, link_to, short_digest, state_label
+from rag4c.scope.admin import ScopedAdmin
+from rag4c.scope.admin_columns import digest_column, link_column, person_column, state_label, when_column
 from rag4c.scope.admin_parts import Related, offer_related
 
 READABLE_ONLY = gettext_lazy("Only documents that you may read yourself are shown here. Sync a source whose readers include you to see the first.")
@@ -31,23 +32,21 @@ def pre(text: str) -> str:
 
 @admin.register(Revision)
 class RevisionAdmin(ScopedAdmin[Revision]):
-    list_display = ("document_link", "number", "short", "by", "created_at")
+    list_display = (
+        "title",
+        "number",
+        digest_column("content_sha256", gettext_lazy("digest")),
+        person_column("added_by", gettext_lazy("by")),
+        when_column("created_at", gettext_lazy("added")),
+    )
     list_select_related = ("document",)
     people = ("added_by",)
     subject_kind = "revision"
     empty_text = gettext_lazy("One row for each state of a document's bytes. Sync a source to see the first.")
 
     @admin.display(description=gettext_lazy("document"))
-    def document_link(self, revision: Any) -> str:
-        return link_to(revision.document)
-
-    @admin.display(description=gettext_lazy("digest"))
-    def short(self, revision: Revision) -> str:
-        return short_digest(revision.content_sha256)
-
-    @admin.display(description=gettext_lazy("by"))
-    def by(self, revision: Any) -> str:
-        return str(revision.added_by_name or revision.added_by)
+    def title(self, revision: Any) -> str:
+        return str(revision.document)
 
     def headline(self, revision: Any) -> str:
         return f"{revision.document} r{revision.number}"
@@ -55,7 +54,7 @@ class RevisionAdmin(ScopedAdmin[Revision]):
 
 @admin.register(ParseAttempt)
 class ParseAttemptAdmin(ScopedAdmin[ParseAttempt]):
-    list_display = ("revision", "parser", "parser_version", "media_type", "created_at")
+    list_display = ("revision", "parser", "parser_version", "media_type", when_column("created_at", gettext_lazy("read")))
     list_select_related = ("revision",)
     list_filter = ("parser", "media_type")
     fields = ("revision", "parser", "parser_version", "media_type", "encoding", "flags", "text_sha256", "canonical_text", "created_at", "id")
@@ -89,16 +88,18 @@ class ElementAdmin(ScopedAdmin[Element]):
 
 @admin.register(ChunkVersion)
 class ChunkVersionAdmin(ScopedAdmin[ChunkVersion]):
-    list_display = ("short", "document", "heading", "excerpt", "safety")
+    list_display = (
+        digest_column("content_sha256", gettext_lazy("digest")),
+        link_column("document", gettext_lazy("document")),
+        "heading",
+        "excerpt",
+        "safety",
+    )
     list_select_related = ("document",)
     search_fields = ("content_sha256__exact",)
     fields = ("document", "heading_path", "unsafe_reason", "content_sha256", "index_text_sha256", "repeat_ordinal", "body", "id")
     content_of = "document_id"
     empty_text = READABLE_ONLY
-
-    @admin.display(description=gettext_lazy("digest"))
-    def short(self, chunk: ChunkVersion) -> str:
-        return short_digest(chunk.content_sha256)
 
     @admin.display(description=gettext_lazy("heading"))
     def heading(self, chunk: ChunkVersion) -> str:
@@ -119,24 +120,22 @@ class ChunkVersionAdmin(ScopedAdmin[ChunkVersion]):
 
 @admin.register(RevisionChunk)
 class RevisionChunkAdmin(ScopedAdmin[RevisionChunk]):
-    list_display = ("locator", "document", "number", "ordinal", "chunk_version")
+    list_display = (
+        "locator",
+        link_column("revision__document", gettext_lazy("document")),
+        link_column("revision", gettext_lazy("revision")),
+        "ordinal",
+        "chunk_version",
+    )
     list_select_related = ("revision__document", "chunk_version")
     ordering = ("revision_id", "ordinal", "pk")
     content_of = "revision__document_id"
     empty_text = READABLE_ONLY
 
-    @admin.display(description=gettext_lazy("document"))
-    def document(self, place: Any) -> str:
-        return link_to(place.revision.document)
-
-    @admin.display(description=gettext_lazy("revision"))
-    def number(self, place: Any) -> str:
-        return link_to(place.revision)
-
 
 @admin.register(Fact)
 class FactAdmin(ScopedAdmin[Fact]):
-    list_display = ("subject", "field", "value_text", "review", "document")
+    list_display = ("subject", "field", "value_text", "review", link_column("document", gettext_lazy("document")))
     list_select_related = ("document",)
     list_filter = ("origin", "review_reason")
     search_fields = ("subject_key", "field_key")

@@ -8,6 +8,7 @@ import django_stubs_ext
 from celery.schedules import schedule
 
 from rag4c.kernel import env
+from rag4c.unfold_settings import UNFOLD as UNFOLD
 
 django_stubs_ext.monkeypatch()  # ModelAdmin[X], ModelForm[X] at run time
 

@@ -11,7 +11,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from unfold.widgets import UnfoldAdminIntegerFieldWidget, UnfoldAdminSelectWidget, UnfoldAdminTextareaWidget
 
-from rag4c.scope.admin import ScopedAdmin, link_to, state_label
+from rag4c.scope.admin import ScopedAdmin
+from rag4c.scope.admin_columns import link_column, link_to, person_column, state_label, when_column
 from rag4c.scope.admin_parts import ApiAction, Panel, ReasonForm, Related, Tile, offer_action, offer_panels, offer_related, offer_tiles
 from retrieval import api
 from retrieval.api.publication import DEFAULT_CHANNELS
@@ -145,17 +146,13 @@ class ActiveFilter(admin.SimpleListFilter):
 
 @admin.register(Channel)
 class ChannelAdmin(ScopedAdmin[Channel]):
-    list_display = ("name", "knowledge_base", "serves", "rev", "id")
+    list_display = ("name", "knowledge_base", link_column("manifest", gettext_lazy("serves")), "rev", "id")
     list_select_related = ("knowledge_base", "manifest")
     list_filter = ("knowledge_base", "name")
     ordering = ("knowledge_base__slug", "name", "pk")
     view_permission = "manifest.read"
     subject_kind = "channel"
     empty_text = gettext_lazy("A channel is what people ask. `rag4c sync` makes dev, staging and live of a knowledge base.")
-
-    @admin.display(description=gettext_lazy("serves"))
-    def serves(self, channel: Any) -> str:
-        return link_to(channel.manifest)
 
     def headline(self, channel: Any) -> str:
         last = Release.objects.filter(channel=channel).order_by("-channel_rev").first()
@@ -168,7 +165,7 @@ class ChannelAdmin(ScopedAdmin[Channel]):
 
 @admin.register(Manifest)
 class ManifestAdmin(ScopedAdmin[Manifest]):
-    list_display = ("seq", "knowledge_base", "item_count", "served", "created_at")
+    list_display = ("seq", "knowledge_base", "item_count", "served", when_column("created_at", gettext_lazy("drafted")))
     list_select_related = ("knowledge_base",)
     list_filter = ("knowledge_base",)
     search_fields = ("sha256__exact",)
@@ -195,7 +192,7 @@ class ManifestAdmin(ScopedAdmin[Manifest]):
 
 @admin.register(Release)
 class ReleaseAdmin(ScopedAdmin[Release]):
-    list_display = ("released_at", "where", "move", "reason", "by")
+    list_display = (when_column("released_at", gettext_lazy("when")), "where", "move", "reason", person_column("released_by", gettext_lazy("by")))
     list_select_related = ("channel__knowledge_base", "manifest", "previous")
     list_filter = ("kind", "channel__knowledge_base", "channel__name")
     people = ("released_by",)
@@ -210,17 +207,19 @@ class ReleaseAdmin(ScopedAdmin[Release]):
     def move(self, row: Any) -> str:
         return f"{row.kind} #{row.previous.seq if row.previous else '–'} → #{row.manifest.seq}"
 
-    @admin.display(description=gettext_lazy("by"))
-    def by(self, row: Any) -> str:
-        return str(row.released_by_name or row.released_by)
-
     def headline(self, row: Any) -> str:
-        return f"{row.channel.knowledge_base} / {row.channel.name}: {self.move(row)}, {row.released_at:%Y-%m-%d %H:%M}, {self.by(row)}"
+        return f"{row.channel.knowledge_base} / {row.channel.name}: {self.move(row)}, {row.released_at:%Y-%m-%d %H:%M}, {row.released_by_name or row.released_by}"
 
 
 @admin.register(Takedown)
 class TakedownAdmin(ScopedAdmin[Takedown]):
-    list_display = ("document_link", "situation", "reason", "by", "started_at")
+    list_display = (
+        "document",
+        "situation",
+        "reason",
+        person_column("started_by", gettext_lazy("by")),
+        when_column("started_at", gettext_lazy("since")),
+    )
     list_select_related = ("document",)
     list_filter = (ActiveFilter,)
     search_fields = ("document__path",)
@@ -228,17 +227,9 @@ class TakedownAdmin(ScopedAdmin[Takedown]):
     view_permission = "manifest.read"
     empty_text = gettext_lazy("Documents hidden from every channel, whatever manifests say. Use “Take down” on a document.")
 
-    @admin.display(description=gettext_lazy("document"))
-    def document_link(self, row: Any) -> str:
-        return link_to(row.document)
-
     @admin.display(description=gettext_lazy("state"))
     def situation(self, row: Takedown) -> str:
         return state_label(_("ended"), "gone") if row.ended_at else state_label(_("active"), "odd")
-
-    @admin.display(description=gettext_lazy("by"))
-    def by(self, row: Any) -> str:
-        return str(row.started_by_name or row.started_by)
 
     def headline(self, row: Any) -> str:
         state = _("was taken down and is shown again") if row.ended_at else _("is hidden from every channel")

@@ -10,7 +10,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from unfold.widgets import UnfoldAdminPasswordWidget, UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
-from rag4c.scope.admin import ScopedAdmin, link_to, short_digest, state_label
+from rag4c.scope.admin import ScopedAdmin
+from rag4c.scope.admin_columns import digest_column, link_column, state_label, when_column
 from rag4c.scope.admin_parts import ApiAction, Related, install_readable_documents, offer_action, offer_related
 from rag4c.scope.views import actor_of
 from tenants import api, roles
@@ -152,7 +153,13 @@ class WorkspaceAdmin(ScopedAdmin[Workspace]):
 
 @admin.register(User)
 class UserAdmin(ScopedAdmin[User]):
-    list_display = ("username", "display_name", "state", "last_login", "created_at")
+    list_display = (
+        "username",
+        "display_name",
+        "state",
+        when_column("last_login", gettext_lazy("last sign-in")),
+        when_column("created_at", gettext_lazy("created")),
+    )
     list_filter = ("is_active",)
     search_fields = ("username_norm",)
     fields = ("username", "display_name", "is_active", "last_login", "created_at", "id")
@@ -184,19 +191,24 @@ class GroupAdmin(ScopedAdmin[Group]):
 
 @admin.register(Membership)
 class MembershipAdmin(ScopedAdmin[Membership]):
-    list_display = ("id", "group_link", "user_link", "state", "valid_from")
+    list_display = (
+        "title",
+        link_column("group", gettext_lazy("group")),
+        link_column("user", gettext_lazy("person")),
+        "state",
+        when_column("valid_from", gettext_lazy("since")),
+    )
     list_select_related = ("group", "user")
     list_filter = (OpenFilter,)
     view_permission = "group.manage"
     empty_text = gettext_lazy("Who is in which group, and since when. Nobody is in a group yet.")
 
-    @admin.display(description=gettext_lazy("group"))
-    def group_link(self, row: Any) -> str:
-        return link_to(row.group)
+    @admin.display(description=gettext_lazy("membership"))
+    def title(self, row: Any) -> str:
+        return self.headline(row)
 
-    @admin.display(description=gettext_lazy("person"))
-    def user_link(self, row: Any) -> str:
-        return link_to(row.user)
+    def headline(self, row: Any) -> str:
+        return _("%(who)s in %(group)s") % {"who": row.user, "group": row.group}
 
     @admin.display(description=gettext_lazy("state"))
     def state(self, row: Membership) -> str:
@@ -205,15 +217,17 @@ class MembershipAdmin(ScopedAdmin[Membership]):
 
 @admin.register(RoleAssignment)
 class RoleAssignmentAdmin(ScopedAdmin[RoleAssignment]):
-    list_display = ("role", "user_link", "state", "valid_from", "valid_to")
+    list_display = (
+        "role",
+        link_column("user", gettext_lazy("person")),
+        "state",
+        when_column("valid_from", gettext_lazy("since")),
+        when_column("valid_to", gettext_lazy("ended")),
+    )
     list_select_related = ("user",)
     list_filter = ("role", OpenFilter)
     view_permission = "role.grant"
     empty_text = gettext_lazy("Who may do what, and since when. Grant a role on a person's page.")
-
-    @admin.display(description=gettext_lazy("person"))
-    def user_link(self, row: Any) -> str:
-        return link_to(row.user)
 
     @admin.display(description=gettext_lazy("state"))
     def state(self, row: RoleAssignment) -> str:
@@ -222,7 +236,7 @@ class RoleAssignmentAdmin(ScopedAdmin[RoleAssignment]):
 
 @admin.register(Clearance)
 class ClearanceAdmin(ScopedAdmin[Clearance]):
-    list_display = ("user", "level", "state", "valid_from", "valid_to")
+    list_display = ("user", "level", "state", when_column("valid_from", gettext_lazy("since")), when_column("valid_to", gettext_lazy("ended")))
     list_select_related = ("user",)
     list_filter = ("level", OpenFilter)
     view_permission = "acl.manage"
@@ -235,7 +249,7 @@ class ClearanceAdmin(ScopedAdmin[Clearance]):
 
 @admin.register(AclSet)
 class AclSetAdmin(ScopedAdmin[AclSet]):
-    list_display = ("number", "readers", "sensitivity", "purpose", "short")
+    list_display = ("number", "readers", "sensitivity", "purpose", digest_column("digest", gettext_lazy("digest")))
     list_filter = ("sensitivity",)
     ordering = ("-number",)
     view_permission = "acl.manage"
@@ -245,14 +259,10 @@ class AclSetAdmin(ScopedAdmin[AclSet]):
     def readers(self, row: AclSet) -> str:
         return str(row)
 
-    @admin.display(description=gettext_lazy("digest"))
-    def short(self, row: AclSet) -> str:
-        return short_digest(row.digest)
-
 
 @admin.register(ApiToken)
 class ApiTokenAdmin(ScopedAdmin[ApiToken]):
-    list_display = ("name", "user", "state", "expires_at", "created_at")
+    list_display = ("name", "user", "state", when_column("expires_at", gettext_lazy("expires")), when_column("created_at", gettext_lazy("created")))
     list_select_related = ("user",)
     fields = ("name", "user", "created_at", "expires_at", "revoked_at", "id")
     search_fields = ("name",)

@@ -9,7 +9,8 @@ from django.utils.html import format_html
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
-from rag4c.scope.admin import ScopedAdmin, link_to, short_digest, state_label
+from rag4c.scope.admin import ScopedAdmin
+from rag4c.scope.admin_columns import digest_column, link_column, state_label, when_column
 from rag4c.scope.admin_parts import Related, admin_actor, offer_related
 from verification.api.reading import read_answer
 from verification.models import AnswerClaim, AnswerPolicy, AnswerRecord, Citation, EvidenceRow, FindingRow
@@ -32,12 +33,23 @@ offer_related("documents.Document", Related(gettext_lazy("Citations"), "verifica
 offer_related("tenants.User", Related(gettext_lazy("Questions"), "verification.AnswerRecord", "asked_by__id__exact"))
 
 
+@admin.display(description=gettext_lazy("question"))
+def question_start(record: AnswerRecord) -> str:
+    return record.question[:100]
+
+
+@admin.display(description=gettext_lazy("outcome"), ordering="status")
+def outcome(record: AnswerRecord) -> str:
+    return state_label(record.get_status_display(), STATUS_SHAPES[record.status])
+
+
 @admin.register(AnswerRecord)
 class AnswerRecordAdmin(ScopedAdmin[AnswerRecord]):
-    list_display = ("question_start", "outcome", "reason", "asked_by", "created_at")
+    list_display = (question_start, outcome, "reason", "asked_by", when_column("created_at", gettext_lazy("asked")))
     list_select_related = ("asked_by",)
     list_filter = ("status", "reason", "channel_name")
     view_permission = "answer.read_all"
+    subject_kind = "answer"
     empty_text = NOTHING_ASKED
     fields = ("question", "status", "reason", "text", "lifeline", "asked_by", "channel_name", "mode", "confidence", "confidence_name", "support_scope",
               "same_key_sources_checked", "degraded", "policy_rev", "visible_sha256", "timings_ms", "created_at", "id")  # fmt: skip
@@ -47,14 +59,6 @@ class AnswerRecordAdmin(ScopedAdmin[AnswerRecord]):
         if obj is not None:
             obj.shown = read_answer(actor=admin_actor(request), answer_id=obj.pk)  # withholds what this reader may not see
         return obj  # type: ignore[no-any-return]
-
-    @admin.display(description=gettext_lazy("question"))
-    def question_start(self, record: AnswerRecord) -> str:
-        return record.question[:100]
-
-    @admin.display(description=gettext_lazy("outcome"), ordering="status")
-    def outcome(self, record: AnswerRecord) -> str:
-        return state_label(record.get_status_display(), STATUS_SHAPES[record.status])
 
     @admin.display(description=gettext_lazy("answer"))
     def text(self, record: Any) -> str:
@@ -86,16 +90,12 @@ class AnswerClaimAdmin(ScopedAdmin[AnswerClaim]):
 
 @admin.register(Citation)
 class CitationAdmin(ScopedAdmin[Citation]):
-    list_display = ("n", "document_link", "locator", "situation", "quote_start")
+    list_display = ("n", link_column("document", gettext_lazy("document")), "locator", "situation", "quote_start")
     list_select_related = ("document",)
     list_filter = ("state", "role", "support_type")
     view_permission = "answer.read_all"
     content_of = "document_id"
     empty_text = gettext_lazy("Places that answers rest on, in documents that you may read yourself.")
-
-    @admin.display(description=gettext_lazy("document"))
-    def document_link(self, citation: Any) -> str:
-        return link_to(citation.document)
 
     @admin.display(description=gettext_lazy("state"), ordering="state")
     def situation(self, citation: Citation) -> str:
@@ -108,19 +108,17 @@ class CitationAdmin(ScopedAdmin[Citation]):
 
 @admin.register(EvidenceRow)
 class EvidenceRowAdmin(ScopedAdmin[EvidenceRow]):
-    list_display = ("n", "document_link", "score_dense_cosine", "score_bm25", "short")
+    list_display = (
+        "n",
+        link_column("document", gettext_lazy("document")),
+        "score_dense_cosine",
+        "score_bm25",
+        digest_column("text_sha256", gettext_lazy("digest")),
+    )
     list_select_related = ("document",)
     view_permission = "answer.read_all"
     content_of = "document_id"
     empty_text = gettext_lazy("What an answer could draw on, cited or not, in documents that you may read yourself.")
-
-    @admin.display(description=gettext_lazy("document"))
-    def document_link(self, row: Any) -> str:
-        return link_to(row.document)
-
-    @admin.display(description=gettext_lazy("digest"))
-    def short(self, row: EvidenceRow) -> str:
-        return short_digest(row.text_sha256)
 
 
 @admin.register(FindingRow)

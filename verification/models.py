@@ -22,6 +22,7 @@ class AnswerPolicy(TenantModel):
     min_confidence = models.FloatField(null=True, blank=True)
     min_entailment = models.FloatField(null=True, blank=True, default=0.6)
     min_answers = models.FloatField(null=True, blank=True)
+    min_confidence_over_record = models.FloatField(default=0.6)
     max_claims = models.PositiveSmallIntegerField(default=3)
     allow_unverified = models.BooleanField(default=False)
 

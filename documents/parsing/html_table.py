@@ -72,6 +72,8 @@ def _lay_row(cells: Sequence[Cell], carried: dict[int, tuple[int, str, bool]]) -
             heads.append(cell.is_header)
             if cell.row_span > 1:
                 carried[column + place] = (cell.row_span - 1, cell.text, cell.is_header)
+    for cell in waiting:  # past the widest grid that is kept, text is not lost but loses its column
+        texts[-1] = f"{texts[-1]} {cell.text}".strip()
     return texts, labels, heads
 
 

@@ -62,7 +62,7 @@ _CONVERT = {
     "zip": "Unpack the archive and add the files in it.",
 }  # fmt: skip
 _HEAD_BYTES = 4_096
-_HTML = re.compile(rb"(?:\s|<!--.*?-->|<\?xml[^>]*\?>)*<(?:!doctype\s+html|html[\s>])", re.IGNORECASE | re.DOTALL)
+_HTML = re.compile(rb"(?:\s|(?><!--.*?-->)|<\?xml[^>]*\?>)*+<(?:!doctype\s+html|html[\s>])", re.IGNORECASE | re.DOTALL)
 _MAIL = re.compile(rb"(?:[A-Za-z-]{2,40}:[^\n]*\n(?:[ \t][^\n]*\n)*)*?(?:MIME-Version|Received|Return-Path):", re.IGNORECASE)
 _MULTIPART = re.compile(rb"^Content-Type:\s*multipart/related", re.IGNORECASE | re.MULTILINE)
 _ERROR_PAGE = re.compile(

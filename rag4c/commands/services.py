@@ -109,6 +109,7 @@ def service_programs(port: int | None) -> list[Program]:
     """Workers, beat and, with a port, the web server; each with its own log and database login."""
     logs = env.home_dir() / "logs"
     logs.mkdir(parents=True, exist_ok=True)
+    (env.home_dir() / "static").mkdir(exist_ok=True)
     celery = [sys.executable, "-m", "celery", "-A", "rag4c", "worker", "--loglevel", "WARNING", "--without-gossip", "--without-mingle"]
     schedule_env = {"RAG4C_DB_ROLE": "system"}
     programs = [

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from typing import Any
 
 from django.contrib import admin
 from django.utils.html import format_html
@@ -11,7 +10,8 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 
 from rag4c.ledger.models import Delivery, Event
-from rag4c.scope.admin import ScopedAdmin, state_label
+from rag4c.scope.admin import ScopedAdmin
+from rag4c.scope.admin_columns import person_column, state_label, when_column
 from rag4c.scope.admin_parts import Panel, Related, Tile, offer_panels, offer_related, offer_tiles
 
 STATES = {"pending": "waits", "done": "good", "attention": "bad"}
@@ -25,7 +25,7 @@ offer_related("ledger.Event", Related(gettext_lazy("Deliveries"), "ledger.Delive
 
 @admin.register(Event)
 class EventAdmin(ScopedAdmin[Event]):
-    list_display = ("code", "subject", "by", "channel", "at")
+    list_display = ("code", "subject", person_column("actor", gettext_lazy("by")), "channel", when_column("at", gettext_lazy("when")))
     list_filter = ("channel", "subject_kind")
     search_fields = ("code__exact", "subject_id__exact")
     fields = ("at", "code", "actor", "channel", "subject_kind", "subject_id", "xid", "incarnation", "body", "id")
@@ -38,10 +38,6 @@ class EventAdmin(ScopedAdmin[Event]):
     def subject(self, event: Event) -> str:
         return f"{event.subject_kind} {event.subject_id[:13]}"
 
-    @admin.display(description=gettext_lazy("by"))
-    def by(self, event: Any) -> str:
-        return str(event.actor_name or event.actor)
-
     @admin.display(description=gettext_lazy("recorded bytes"))
     def body(self, event: Event) -> str:
         return format_html("<pre class='scoped-pre'>{}</pre>", json.dumps(json.loads(bytes(event.canonical)), indent=2, ensure_ascii=False))
@@ -52,7 +48,7 @@ class EventAdmin(ScopedAdmin[Event]):
 
 @admin.register(Delivery)
 class DeliveryAdmin(ScopedAdmin[Delivery]):
-    list_display = ("code", "handler", "situation", "attempts", "due_at")
+    list_display = ("code", "handler", "situation", "attempts", when_column("due_at", gettext_lazy("due")))
     list_filter = ("state", "handler")
     search_fields = ("subject_id__exact",)
     view_permission = "ledger.read"

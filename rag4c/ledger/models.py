@@ -11,7 +11,7 @@ from rag4c.ledger.states import DELIVERY
 from rag4c.scope.models import ScopedManager, TenantModel, new_id
 
 
-class TransactionIdField(models.BigIntegerField):
+class TransactionIdField(models.BigIntegerField["int | str", int]):
     """The column is xid8, which the driver hands over as text; texts would sort "10" before "9"."""
 
     def from_db_value(self, value: Any, *_: Any) -> int | None:

@@ -14,7 +14,6 @@ from django.forms import ModelForm
 from django.template.response import TemplateResponse
 from django.urls import path, reverse
 from django.utils.functional import cached_property
-from django.utils.html import format_html
 from django.utils.translation import gettext_lazy as _
 
 from rag4c.ledger import api as ledger
@@ -26,12 +25,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from django.contrib.admin import ModelAdmin as UnfoldModelAdmin
+    from django.contrib.admin.views.main import ChangeList
     from django.db.models import QuerySet
     from django.http import HttpRequest, HttpResponse, HttpResponseBase
 
     from rag4c.ledger.models import Event
 else:  # unfold has no types
     from unfold.admin import ModelAdmin as UnfoldModelAdmin
+    from unfold.views import ChangeList
 
 M = TypeVar("M", bound=models.Model)
 MAX_COUNTED: Final = 10_000  # counting further costs more than it tells; filters narrow the list
@@ -52,6 +53,14 @@ class CappedPaginator(Paginator):  # type: ignore[type-arg]  # generic in the st
     def count(self) -> int:
         queryset: Any = self.object_list
         return int(queryset.order_by()[:MAX_COUNTED].count())
+
+
+class ScopedChangeList(ChangeList):
+    def get_results(self, request: HttpRequest) -> None:
+        """An unfiltered list needs no second count to be known as whole."""
+        super().get_results(request)
+        if not self.query and not self.has_active_filters:
+            self.full_result_count = self.result_count
 
 
 class ReadOnlyMixin:
@@ -101,6 +110,9 @@ class ScopedListMixin:
         named: QuerySet[Any] = rows.annotate(**{f"{column}_name": person_name(column) for column in self.people})
         return named
 
+    def get_changelist(self, request: HttpRequest, **kwargs: Any) -> type[ChangeList]:
+        return ScopedChangeList
+
     def lookup_allowed(self, lookup: str, value: str, request: HttpRequest | None = None) -> bool:
         return lookup in self.lookups or super().lookup_allowed(lookup, value, request)  # type: ignore[misc]
 
@@ -141,7 +153,7 @@ class ActionsMixin:
 class ObjectPageMixin:
     """An object's page: a sentence that says how it stands, what can be done, what belongs to it, then the fields and the ledger."""
 
-    subject_kind: ClassVar[str] = ""
+    subject_kind: ClassVar[str]
     model: Any
     opts: Any
     admin_site: Any
@@ -169,6 +181,14 @@ class ObjectPageMixin:
     def _offered(self, request: HttpRequest) -> list[Any]:
         return [action for action in actions_for(request, self.model) if action.needs_object]
 
+
+class HistoryMixin:
+    """History is the ledger's."""
+
+    subject_kind: ClassVar[str] = ""
+    opts: Any
+    admin_site: Any
+
     def history_view(self, request: HttpRequest, object_id: str, extra_context: dict[str, Any] | None = None) -> HttpResponse:
         obj = self.get_object(request, object_id) if self.has_view_permission(request) else None  # type: ignore[attr-defined]
         if obj is None:
@@ -178,7 +198,7 @@ class ObjectPageMixin:
         return TemplateResponse(request, "admin/scoped/history.html", context)
 
 
-class ScopedAdmin(ReadOnlyMixin, ActionsMixin, ObjectPageMixin, ScopedListMixin, UnfoldModelAdmin[M]):  # type: ignore[misc]  # the mixins say Any where the stubs name the model
+class ScopedAdmin(ReadOnlyMixin, ActionsMixin, ObjectPageMixin, HistoryMixin, ScopedListMixin, UnfoldModelAdmin[M]):  # type: ignore[misc]  # the mixins say Any where the stubs name the model
     """Base of every admin class: a subclass says which columns decide, which filters people use, and how an object stands."""
 
     form = TenantForm  # type: ignore[assignment]  # the stubs tie the form to M
@@ -224,30 +244,3 @@ def find_related(site: Any, request: HttpRequest, obj: Any) -> list[tuple[Any, s
 
 def is_staff_actor(request: HttpRequest) -> bool:
     return find_actor(request) is not None and bool(getattr(request.user, "is_staff", False))
-
-
-def link_to(obj: models.Model | None, text: str = "") -> str:
-    """A link to another object's page; a dash when there is none."""
-    if obj is None:
-        return "–"
-    return format_html(
-        '<a class="scoped-link" href="{}">{}</a>',
-        reverse(f"admin:{obj._meta.app_label}_{obj._meta.model_name}_change", args=[obj.pk]),
-        text or str(obj),
-    )
-
-
-def short_digest(digest: str) -> str:
-    """Eight characters, with the whole on hover."""
-    return format_html('<code title="{}">{}</code>', digest, digest[:8]) if digest else "–"
-
-
-STATE_SHAPES: Final = {
-    "good": ("✓", "success"), "busy": ("◐", "info"), "waits": ("○", ""), "bad": ("✕", "danger"), "odd": ("!", "warning"), "gone": ("–", ""),
-}  # fmt: skip
-
-
-def state_label(text: Any, kind: str) -> str:
-    """A state by text, shape and colour."""
-    shape, colour = STATE_SHAPES[kind]
-    return format_html('<span class="scoped-state scoped-{}"><span aria-hidden="true">{}</span> {}</span>', colour or "plain", shape, text)

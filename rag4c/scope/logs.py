@@ -18,7 +18,7 @@ def configure_logging(level: str) -> None:
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             structlog.processors.format_exc_info,
-            cast(Any, structlog.processors.KeyValueRenderer(key_order=["timestamp", "level", "event"])),
+            cast("Any", structlog.processors.KeyValueRenderer(key_order=["timestamp", "level", "event"])),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(logging.getLevelNamesMapping()[level]),
         logger_factory=structlog.stdlib.LoggerFactory(),

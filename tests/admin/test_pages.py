@@ -157,7 +157,7 @@ def test_every_admin_class_is_scoped_short_and_saves_nothing():
         own = type(entry)
         assert isinstance(entry, ScopedAdmin), label
         assert not {"save_model", "delete_model", "save_related", "save_formset", "delete_queryset"} & set(vars(own)), label
-        assert len(inspect.getsource(own).splitlines()) <= 46, label
+        assert len(inspect.getsource(own).splitlines()) <= 31, label  # the decorator and 30 lines
 
 
 def test_nothing_can_be_added_or_deleted_and_djangos_log_stays_empty(acme, filled, alice):

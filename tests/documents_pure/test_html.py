@@ -92,6 +92,15 @@ def test_a_giant_span_costs_nothing():
     assert len(page("<table><tr><td colspan=99999999 rowspan=99999999>a<td>b</tr><tr><td>c<td>d</table>").text) < 10_000
 
 
+def test_cells_past_the_widest_grid_keep_their_text():
+    assert "last cell" in page("<table><tr>" + "<td>a" * 2_500 + "<td>last cell</table>").text
+
+
+def test_comments_before_the_page_cost_nothing():
+    assert parsed(b"<!-- a -->" * 5_000 + b"<p>x</p>").media_type == "text/markdown"
+    assert parsed(b"<!-- a -->" * 300 + b"<html><p>x</p>").media_type == "text/html"
+
+
 def test_depth_that_the_library_would_lose_is_refused():
     assert "deep" in " ".join(seen("<div>" * 150 + "deep" + "</div>" * 150))
     for depth in (220, 300, 5_000):

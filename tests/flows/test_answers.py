@@ -160,7 +160,7 @@ def test_SYS_B3_conflict_is_found_beyond_top_k_and_budget(acme, same):
     publish(acme, files)
     answer = ask(acme.bob, "What are the opening hours of the front desk?")
     assert (answer.status, answer.reason) == ("abstained", "conflicting_evidence")
-    assert {side.quote.split(":", 1)[1].strip() for side in answer.conflict} == {"8:30", "9:00"}
+    assert {side.quote[-4:] for side in answer.conflict} == {"8:30", "9:00"}
     assert answer.same_key_sources_checked == same + 1
 
 

@@ -17,7 +17,8 @@ from verification.api.evidence import embed_texts, list_facts, pack_passages, wi
 from verification.api.policies import answer_policy_in_force, policy_rev_of, thresholds_of
 from verification.api.reading import read_answer
 from verification.api.storing import Outcome, store_answer
-from verification.rules.conflicts import audit_conflicts
+from verification.rules.conflicts import audit_conflicts, audit_narrative
+from verification.rules.conflicts_narrative import ConflictLimits
 from verification.rules.contract import ConflictReport, Draft, Finding, Scores, Verdict
 from verification.rules.decision import DecisionInputs, decide
 from verification.rules.extract import draft_answer
@@ -146,13 +147,36 @@ def _find_evidence(grant: Grant, question: str, visible: retrieval.VisibleSet, t
 
 def _draft_facts(work: _Work, found: FactAnswer) -> None:
     """The complete permitted source set of the answered keys goes to the audit, beyond top-k and budget (SYS-B3)."""
-    work.draft = draft_fact_answer(found, work.passages)
-    if work.draft is None:
+    stated = _state_once(found.facts, {passage.chunk_id for passage in work.passages})
+    work.draft = draft_fact_answer(FactAnswer(stated, found.text), work.passages)
+    if work.draft is None or not stated:
+        work.draft = None
         return
     keys = {(fact.subject_key, fact.field_key) for fact in found.facts}
     periods = {fact.period for fact in found.facts}
     work.same_key = tuple(fact for fact in work.facts if (fact.subject_key, fact.field_key) in keys and fact.period in periods)
-    work.stated = {claim.id: fact for claim, fact in zip(work.draft.claims, found.facts, strict=True)}
+    work.stated = {claim.id: fact for claim, fact in zip(work.draft.claims, stated, strict=True)}
+
+
+def _state_once(facts: Sequence[FactRow], chunk_ids: set[str]) -> tuple[FactRow, ...]:
+    """One fact for each key, out of a passage of the pack; the others agree or the audit says so. A cell read under two keys counts once."""
+    chosen: dict[tuple[str, str, str], FactRow] = {}
+    cells: set[tuple[str, int]] = set()
+    for fact in facts:
+        key, cell = (fact.subject_key, fact.field_key, fact.period), (fact.revision_id, fact.span_start)
+        if fact.chunk_id in chunk_ids and key not in chosen and cell not in cells:
+            chosen[key] = fact
+            cells.add(cell)
+    return tuple(chosen.values())
+
+
+def _audit(work: _Work, draft: Draft) -> ConflictReport:
+    """Same-key facts first, complete; where they agree, prose that answers the same question may still disagree (SYS-B3)."""
+    report = audit_conflicts(work.reading, draft, work.wide, work.same_key, embed_texts)
+    if report.found or not work.same_key:
+        return report
+    prose = audit_narrative(work.reading, draft, work.wide, embed_texts, ConflictLimits())
+    return prose if prose.found else report
 
 
 def _decide(work: _Work) -> Verdict:
@@ -161,7 +185,7 @@ def _decide(work: _Work) -> Verdict:
     outcome = gathered.outcome
     reason = outcome.reason if isinstance(outcome, retrieval.Insufficient) else ""
     if work.draft is not None:
-        work.conflict = audit_conflicts(work.reading, work.draft, work.wide, work.same_key, embed_texts)
+        work.conflict = _audit(work, work.draft)
         places = {str(key): chunk.place_id for key, chunk in gathered.visible.chunks.items()}
         work.findings = check_draft(work.grant, work.draft, work.passages, places, work.stated, work.thresholds)
         answers = check_relevance(work.reading, work.draft, work.passages, embed_texts, work.thresholds)
@@ -189,8 +213,14 @@ def _decide(work: _Work) -> Verdict:
 
 
 def _unsupported_of(work: _Work) -> tuple[str, str] | None:
-    """The record has no such field, and no drafted sentence names it either (SYS-B5)."""
+    """The record has no such field, and no drafted sentence that surely answers names it either (SYS-B5).
+
+    A record's subject may be the heading of a whole chapter: prose below it that is rated well above the threshold is believed.
+    """
     if work.unsupported is None:
+        return None
+    answers = work.relevance is not None and work.relevance.outcome == "ok"
+    if answers and work.draft is not None and (work.draft.confidence or 0.0) >= work.thresholds.min_confidence_over_record:
         return None
     said = prepare_text(" ".join(claim.text for claim in work.draft.claims)) if work.draft else prepare_text("")
     if all(cover_of(word, said) >= 0.7 for word in read_words(work.unsupported.attribute)):

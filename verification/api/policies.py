@@ -31,6 +31,7 @@ def thresholds_of(policy: AnswerPolicy, retrieval_policy: RetrievalPolicy) -> An
         min_confidence=policy.min_confidence,
         min_entailment=policy.min_entailment,
         min_answers=policy.min_answers,
+        min_confidence_over_record=policy.min_confidence_over_record,
         max_claims=policy.max_claims,
         stale_candidates=retrieval_policy.stale_candidates,
         allow_unverified=policy.allow_unverified,

@@ -145,6 +145,7 @@ class Migration(migrations.Migration):
                 ('min_confidence', models.FloatField(blank=True, null=True)),
                 ('min_entailment', models.FloatField(blank=True, default=0.6, null=True)),
                 ('min_answers', models.FloatField(blank=True, null=True)),
+                ('min_confidence_over_record', models.FloatField(default=0.6)),
                 ('max_claims', models.PositiveSmallIntegerField(default=3)),
                 ('allow_unverified', models.BooleanField(default=False)),
                 ('tenant', models.ForeignKey(db_index=False, editable=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='tenants.tenant')),

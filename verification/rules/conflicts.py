@@ -35,8 +35,9 @@ def audit_conflicts(
     Args: passages_all: the permitted top 200 of the question, the evidence pack first and with its numbers.
     facts_same_key: the complete permitted source set of the answered keys, empty on the narrative path.
     """
-    if draft.mode == "fact" or facts_same_key:
-        return audit_facts(facts_same_key)
+    by_facts = audit_facts(facts_same_key) if draft.mode == "fact" or facts_same_key else None
+    if by_facts is not None and (by_facts.found or draft.mode == "fact"):
+        return by_facts
     return audit_narrative(reading, draft, passages_all, embed, limits)
 
 

@@ -25,6 +25,8 @@ SAME_TEMPLATE = 0.75  # share of words two sentences have in common when they ar
 TWIN_WORDS = 0.85
 ALWAYS_READ = 12  # passages of the evidence pack, read whole; the others only where they carry half of the question's words
 MAX_COMPARED = 8
+LONG_TWIN_WORDS = 6
+MORE_MISSING = 0.35  # on the scale of the heaviest question word
 _FREQUENCIES = {
     "annual": "year", "annually": "year", "yearly": "year", "monthly": "month", "weekly": "week", "daily": "day",
     "每年": "year", "每月": "month", "每周": "week", "每天": "day", "每日": "day",
@@ -106,11 +108,20 @@ def _cited(draft: Draft, candidates: Sequence[Candidate]) -> list[Candidate]:
 def _is_comparable(reading: QuestionReading, chosen: Candidate, other: Candidate, limits: ConflictLimits) -> bool:
     if other.text == chosen.text or other.values["hard_ctx"] < chosen.values["hard_ctx"] - 0.01:
         return False
+    if not _has_subject(reading, chosen, other):
+        return False
     if _cover_share(reading, chosen, other) < min(limits.min_cover_share, limits.min_cover_share_of_twin):
         return False
     if other.passage.document_id == chosen.passage.document_id and share_of_words(chosen.text, other.text) < SAME_TEMPLATE:
         return False
     return differs(reading, chosen, other)
+
+
+def _has_subject(reading: QuestionReading, chosen: Candidate, other: Candidate) -> bool:
+    """Whether the other passage names what the question is about, as far as the chosen one does; long twins are about the same anyway."""
+    if reading.answer_type == "yes_no" or (len(read_words(other.text)) >= LONG_TWIN_WORDS and is_twin(chosen.text, other.text)):
+        return True
+    return other.values["worst_ctx"] <= chosen.values["worst_ctx"] + MORE_MISSING
 
 
 def _cover_share(reading: QuestionReading, chosen: Candidate, other: Candidate) -> float:

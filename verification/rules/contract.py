@@ -155,6 +155,7 @@ class AnswerThresholds:
     min_confidence: float | None = None
     min_entailment: float | None = None
     min_answers: float | None = None
+    min_confidence_over_record: float = 0.6  # prose that may answer although a record of the subject lacks the field
     max_claims: int = 3
     stale_candidates: str = "refuse_all"  # or "drop"
     allow_unverified: bool = False

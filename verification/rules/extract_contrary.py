@@ -8,7 +8,7 @@ from verification.rules.lexicon import OPPOSITES
 from verification.rules.lexicon_quantities import find_quantities
 from verification.rules.lexicon_words import TextWords, Word, is_stop, read_words, stem_word
 from verification.rules.numbers import Quantity, covers_quantity
-from verification.rules.question_types import QUANTITY_TYPES
+from verification.rules.question_types import QUANTITY_TYPES, is_bare_year
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -79,7 +79,9 @@ def rate_hint_near(reading: QuestionReading, text: str, fitting: Sequence[Quanti
     places = [word.start for word in read_words(text) if word.key in hints]
     if not places:
         return 0.0
-    return 1.0 if any(0 <= place - quantity.end <= _HINT_REACH_CHARS for place in places for quantity in fitting) else 0.4
+    return (
+        1.0 if any(0 <= place - quantity.end <= _HINT_REACH_CHARS for place in places for quantity in fitting if not is_bare_year(quantity)) else 0.4
+    )
 
 
 OPPOSITE_KEYS = tuple((stem_word(a) if a.isascii() else a, stem_word(b) if b.isascii() else b) for a, b in OPPOSITES)

@@ -101,3 +101,31 @@ def test_a_negated_rule_against_the_same_rule_conflicts() -> None:
         passage(1, "Visitors may bring dogs to the office.", document="a.md"),
         passage(2, "Visitors may not bring dogs to the office.", document="b.md"),
     ).found
+
+
+def test_one_statement_written_twice_with_another_number_conflicts_whatever_is_asked() -> None:
+    first = passage(1, "The archive on the second floor holds 12 large cabinets with old maps.", document="a.md")
+    second = passage(2, "The archive on the second floor holds 14 large cabinets with old maps.", document="b.md")
+    assert audit_text("What does the archive on the second floor hold?", first, second).found
+
+
+def test_short_sentences_under_other_titles_are_about_other_things() -> None:
+    first = passage(1, "The heron is a bird. Its length is 90 cm.", document="heron.md", heading=("Heron",))
+    second = passage(2, "The robin is a bird. Its length is 14 cm.", document="robin.md", heading=("Robin",))
+    assert not audit_text("What is the length of the heron?", first, second).found
+
+
+def test_lower_and_upper_bounds_do_not_disagree() -> None:
+    assert not audit_text(
+        "How many days of leave can staff take?",
+        passage(1, "Staff can take at least 20 days of leave.", document="a.md"),
+        passage(2, "Staff can take at most 40 days of leave.", document="b.md"),
+    ).found
+
+
+def test_yearly_against_monthly_conflicts_for_a_yes_no_question() -> None:
+    assert audit_text(
+        "Are Globex subscriptions annual only?",
+        passage(1, "Globex subscriptions are on an annual basis only.", document="a.md"),
+        passage(2, "Globex subscriptions for teams are paid on a monthly basis.", document="b.md"),
+    ).found

@@ -66,5 +66,15 @@ def test_R07_a_threshold_of_zero_is_not_no_threshold() -> None:
     assert "low_confidence" not in details("How long is the notice period?", text, thresholds=AnswerThresholds(min_answers=0.0))
 
 
+def test_R07_a_threshold_of_zero_still_rates_the_answer() -> None:
+    text = "The notice period is 30 days."
+    claim, reading = Claim("c1", text, (1,), (CitedSpan(1, 0, len(text)),)), read_question("How long is the notice period?")
+    rated, unrated = (
+        check_answers_question(reading, (claim,), (passage(1, text),), embed, AnswerThresholds(min_answers=least))[0].score for least in (0.0, None)
+    )
+    assert rated is not None
+    assert unrated is None
+
+
 def test_no_claims_give_no_findings() -> None:
     assert check_answers_question(read_question("Who?"), (), (), embed, AnswerThresholds()) == ()
