@@ -4,7 +4,7 @@ PY := .venv/bin/python
 export PIP_CACHE_DIR := $(CURDIR)/.local/pip-cache
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 
-.PHONY: run demo test check browser bench shots reliability clean-data
+.PHONY: run demo test check browser bench shots reliability
 
 .venv/bin/python:
 	@python3 -c 'import sys; sys.exit("Python 3.11 or later is needed; this is " + sys.version.split()[0] if sys.version_info < (3, 11) else 0)'
@@ -37,7 +37,7 @@ bench: .venv/.dev
 	@$(PY) -m benchmarks.bm25
 	@$(PY) -m benchmarks.ingest
 
-.venv/.browser: .venv/.browser
+.venv/.browser: .venv/.dev
 	@.venv/bin/pip install --quiet -c constraints.txt -e '.[browser]'
 	@touch $@
 

@@ -2,6 +2,7 @@
 
 A hit: an answer that cites the right document with a span that overlaps the gold quote. Only Markdown and HTML documents are read.
 """
+
 from __future__ import annotations
 
 import json
@@ -49,7 +50,11 @@ def report(rows: list[tuple[dict[str, Any], Any]]) -> None:
     conflicts = [row for row in rows if row[0]["kind"] == "conflict"]
     for question, answer in answerable:
         cited = [(row.document, row.quote) for row in answer.citations]
-        is_hit = any(source["doc"].endswith("/" + document) and _overlaps(quote, source["quote"]) for source in question["sources"] for document, quote in cited)
+        is_hit = any(
+            source["doc"].endswith("/" + document) and _overlaps(quote, source["quote"])
+            for source in question["sources"]
+            for document, quote in cited
+        )
         said = answer.status in ANSWERED
         hits += said and is_hit
         wrong += said and not is_hit

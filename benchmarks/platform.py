@@ -1,4 +1,5 @@
 """A throw-away platform for benchmarks: own services in a temporary folder, one tenant, everything gone at the end."""
+
 from __future__ import annotations
 
 import contextlib

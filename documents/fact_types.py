@@ -29,13 +29,16 @@ class FactMapping:
     version: str = "1"
     synonyms: tuple[tuple[str, ...], ...] = ()
     non_answerable_fields: tuple[str, ...] = (
-        "raw text", "原文", "nature", "性质", "version note", "版本说明", "note", "notes", "备注", "注", "说明", "remark", "remarks", "comment", "comments", "example", "例如", "示例",
+        "raw text", "原文", "nature", "性质", "version note", "版本说明", "note", "notes", "备注", "注", "说明", "remark", "remarks", "comment", "comments",
+        "example", "例如", "示例",
         "tip", "tips", "提示", "warning", "important", "caution", "注意", "see also", "source", "来源", "references",
     )  # fmt: skip
     subject_fields: tuple[str, ...] = ("主题", "对象", "subject", "topic", "item name")
     generic_labels: tuple[str, ...] = (
-        "overview", "introduction", "summary", "details", "detail", "general", "general information", "information", "basic information", "contact", "contact us", "contents", "faq",
-        "概述", "简介", "基本信息", "概况", "详情", "联系方式", "总则", "附则", "目录", "value", "values", "content", "description", "值", "内容", "描述", "具体内容", "field", "字段", "项目", "名称",
+        "overview", "introduction", "summary", "details", "detail", "general", "general information", "information", "basic information",
+        "contact", "contact us", "contents", "faq",
+        "概述", "简介", "基本信息", "概况", "详情", "联系方式", "总则", "附则", "目录", "value", "values", "content", "description", "值", "内容", "描述", "具体内容", "field",
+        "字段", "项目", "名称",
         "item", "name", "key", "说明", "attribute", "属性",
     )  # fmt: skip
 

@@ -11,20 +11,27 @@ ONE = Decimal(1)
 PERCENT = "percent"
 _SCALES = {
     "万亿": 10**12, "亿": 10**8, "千万": 10**7, "百万": 10**6, "万": 10**4, "千": 10**3,
-    "trillion": 10**12, "tn": 10**12, "billions": 10**9, "billion": 10**9, "bn": 10**9, "b": 10**9, "millions": 10**6, "million": 10**6, "mn": 10**6, "mm": 10**6,
+    "trillion": 10**12, "tn": 10**12, "billions": 10**9, "billion": 10**9, "bn": 10**9, "b": 10**9, "millions": 10**6, "million": 10**6,
+    "mn": 10**6, "mm": 10**6,
     "m": 10**6, "thousands": 10**3, "thousand": 10**3, "k": 10**3,
 }  # fmt: skip
 _CURRENCIES = {
-    "人民币": "CNY", "元": "CNY", "rmb": "CNY", "cny": "CNY", "¥": "CNY", "美元": "USD", "usd": "USD", "us$": "USD", "$": "USD", "港元": "HKD", "港币": "HKD", "hkd": "HKD",
-    "hk$": "HKD", "欧元": "EUR", "eur": "EUR", "€": "EUR", "euros": "EUR", "euro": "EUR", "英镑": "GBP", "gbp": "GBP", "£": "GBP", "日元": "JPY", "jpy": "JPY",
+    "人民币": "CNY", "元": "CNY", "rmb": "CNY", "cny": "CNY", "¥": "CNY", "美元": "USD", "usd": "USD", "us$": "USD", "$": "USD", "港元": "HKD",
+    "港币": "HKD", "hkd": "HKD",
+    "hk$": "HKD", "欧元": "EUR", "eur": "EUR", "€": "EUR", "euros": "EUR", "euro": "EUR", "英镑": "GBP", "gbp": "GBP", "£": "GBP", "日元": "JPY",
+    "jpy": "JPY",
     "dollars": "USD", "yuan": "CNY",
 }  # fmt: skip
 _PLAIN_UNITS = {
-    "天": "day", "日": "day", "个工作日": "working_day", "工作日": "working_day", "小时": "hour", "分钟": "minute", "秒": "second", "周": "week", "个月": "month", "月": "month", "年": "year", "人": "person",
-    "次": "time", "个": "item", "份": "item", "working days": "working_day", "working day": "working_day", "business days": "working_day", "business day": "working_day",
-    "days": "day", "day": "day", "hours": "hour", "hour": "hour", "hrs": "hour", "minutes": "minute", "minute": "minute", "mins": "minute", "min": "minute",
+    "天": "day", "日": "day", "个工作日": "working_day", "工作日": "working_day", "小时": "hour", "分钟": "minute", "秒": "second", "周": "week", "个月": "month",
+    "月": "month", "年": "year", "人": "person",
+    "次": "time", "个": "item", "份": "item", "working days": "working_day", "working day": "working_day", "business days": "working_day",
+    "business day": "working_day",
+    "days": "day", "day": "day", "hours": "hour", "hour": "hour", "hrs": "hour", "minutes": "minute", "minute": "minute", "mins": "minute",
+    "min": "minute",
     "seconds": "second", "second": "second", "weeks": "week", "week": "week", "months": "month", "month": "month", "years": "year", "year": "year",
-    "people": "person", "persons": "person", "km": "km", "kg": "kg", "gb": "GB", "mb": "MB", "tb": "TB", "pages": "page", "页": "page", "times": "time",
+    "people": "person", "persons": "person", "km": "km", "kg": "kg", "gb": "GB", "mb": "MB", "tb": "TB", "pages": "page", "页": "page",
+    "times": "time",
 }  # fmt: skip
 
 

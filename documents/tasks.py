@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-import structlog
 from celery import shared_task
-from kombu.exceptions import OperationalError as BrokerError
 
 from documents.api.ingest import parse_revision, split_revision
 from documents.api.jobs import find_due_jobs
 from documents.api.steps import run_step
+from documents.hints import INGEST_TASK
 from documents.models import IngestJob
 from rag4c.scope.tasks import ScopedTask
-
-log = structlog.get_logger()
 
 
 class JobTask(ScopedTask):
@@ -20,7 +17,7 @@ class JobTask(ScopedTask):
     model = IngestJob
 
 
-@shared_task(base=JobTask)
+@shared_task(base=JobTask, name=INGEST_TASK)
 def ingest_job(tenant_id: str, job_id: str) -> str:
     """Whatever step the job is at; each step claims for itself, so a repeated message does nothing."""
     run_step(tenant_id=tenant_id, job_id=job_id, step="parsing", work=parse_revision)
@@ -33,11 +30,3 @@ def sweep_jobs() -> int:
     for tenant_id, job_id in due:
         ingest_job.delay(tenant_id, job_id)
     return len(due)
-
-
-def hint_job(tenant_id: str, job_id: str) -> None:
-    """Called on commit; a broker that is away costs time, not work."""
-    try:
-        ingest_job.delay(tenant_id, job_id)
-    except BrokerError:
-        log.warning("job.hint_lost", job=job_id)

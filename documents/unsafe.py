@@ -11,58 +11,85 @@ import unicodedata
 
 from documents.parsing.invisible import strip_invisible
 
-_MODEL = r"(?:a\.?i\.?|llms?|gpt(?:-?\d\w*)?|chatgpt|claude|gemini|copilot|(?:large )?language models?|chat ?bots?|(?:ai|virtual|digital) (?:assistants?|agents?|systems?|models?))"
+_MODEL = (
+    r"(?:a\.?i\.?|llms?|gpt(?:-?\d\w*)?|chatgpt|claude|gemini|copilot|(?:large )?language models?|chat ?bots?|(?:ai"
+    r"|virtual|digital) (?:assistants?|agents?|systems?|models?))"
+)
 _ANSWER = r"(?:answers?|responses?|repl(?:y|ies)|outputs?|messages?|summar(?:y|ies)|completions?)"
-_RULES = r"(?:instructions?|prompts?|directions?|directives?|commands?|guidelines?|guardrails?|rules|context|constraints|restrictions|programming|training)"
+_RULES = (
+    r"(?:instructions?|prompts?|directions?|directives?|commands?|guidelines?|guardrails?|rules|context|constraints"
+    r"|restrictions|programming|training)"
+)
 _NOT = r"(?<!not )(?<!never )(?<!n't )(?<!cannot )"
 _BEFORE = r"(?:previous|prior|above|earlier|preceding|foregoing|existing|original|initial|system|your)"
 
 _ENGLISH = {
     "overrides_instructions": (
-        rf"{_NOT}\b(?:ignore|disregard|forget|override|bypass|discard|overrule|do not follow|don't follow|stop following)\b(?: \w+){{0,3}}? {_BEFORE}(?: \w+){{0,2}}? {_RULES}\b",
-        r"\b(?:ignore|disregard|forget)\b (?:everything|anything|all)(?: \w+){0,3}? (?:above|before|previously|so far|you were told|you have been told)\b",
+        rf"{_NOT}\b(?:ignore|disregard|forget|override|bypass|discard|overrule|do not follow|don't follow"
+        rf"|stop following)\b(?: \w+){{0,3}}? {_BEFORE}(?: \w+){{0,2}}? {_RULES}\b",
+        r"\b(?:ignore|disregard|forget)\b (?:everything|anything|all)(?: \w+){0,3}? (?:above|before|previously|so far|you were told"
+        r"|you have been told)\b",
         r"\bnew (?:system )?(?:instructions|prompt|directive)s?\s*:",
-        rf"\b(?:the )?{_BEFORE} {_RULES} (?:is|are|was|were|has been|have been) (?:now )?(?:void|cancell?ed|revoked|superseded|no longer valid|obsolete)\b",
+        rf"\b(?:the )?{_BEFORE} {_RULES} (?:is|are|was|were|has been|have been) (?:now )?(?:void|cancell?ed|revoked|superseded|no longer valid"
+        r"|obsolete)\b",
     ),
     "assigns_role": (
         rf"\byou(?: are|'re| will be| must be) (?:now |henceforth )?(?:an? |the )?(?:\w+[ -]){{0,4}}?{_MODEL}\b",
-        r"\byou are now (?:dan\b|jailbroken|unrestricted|unfiltered|free of|in (?:developer|debug|admin|god|unrestricted|jailbreak) mode|no longer (?:bound|restricted))",
-        r"\bfrom now on,? you (?:are|will|must|shall|should|only|always|never|can|have to)\b(?! be (?:asked|able|paid|required))[^.\n]{0,40}\b(?:act|answer|respond|reply|speak|behave|pretend|obey|say|write|output|call)\b",
-        rf"\b(?:act|behave|respond|pretend|roleplay) as (?:if you (?:are|were) )?(?:an? )?(?:unrestricted|uncensored|unfiltered|evil|jailbroken|{_MODEL} (?:with|without|that)|dan\b)",
+        r"\byou are now (?:dan\b|jailbroken|unrestricted|unfiltered|free of|in (?:developer|debug|admin|god|unrestricted|jailbreak) mode"
+        r"|no longer (?:bound|restricted))",
+        r"\bfrom now on,? you (?:are|will|must|shall|should|only|always|never|can|have to)\b(?! be (?:asked|able|paid"
+        r"|required))[^.\n]{0,40}\b(?:act|answer|respond|reply|speak|behave|pretend|obey|say|write|output|call)\b",
+        r"\b(?:act|behave|respond|pretend|roleplay) as (?:if you (?:are|were) )?(?:an? )?(?:unrestricted|uncensored|unfiltered|evil|jailbroken"
+        rf"|{_MODEL} (?:with|without|that)|dan\b)",
         r"\bpretend (?:that )?you (?:have no|are not bound|are free of|do not have) \w*\s?(?:rules|restrictions|limits|guidelines|filters?)",
     ),
     "asks_for_prompt": (
-        r"\b(?:reveal|print|show|output|repeat|leak|display|disclose|expose|recite|dump|send|give)\b(?: \w+){0,3}? (?:your|the) (?:\w+ )?(?:system|initial|hidden|secret|original|full|entire|developer) (?:prompt|instructions|message)",
+        r"\b(?:reveal|print|show|output|repeat|leak|display|disclose|expose|recite|dump|send|give)\b(?: \w+){0,3}? (?:your"
+        r"|the) (?:\w+ )?(?:system|initial|hidden|secret|original|full|entire|developer) (?:prompt|instructions|message)",
         r"\byour (?:system prompt|hidden instructions|initial instructions|prompt)\b",
         r"(?:^|\n)\s*(?:system|developer) (?:prompt|message|override|instruction)s?\s*:",
     ),
     "addresses_model": (
-        rf"\b(?:notes?|message|instructions?|attention|important|notice|reminder|hint|memo)(?: \w+)?[ :-]+(?:to|for)\s*:? (?:the |any |all |every )?(?:\w+ )?{_MODEL}\b(?! (?:team|group|committee|users?|vendors?|projects?|training|policy))",
-        rf"(?:^|[.!?\n>]\s*)(?:dear |hey |hello |attention,? )?(?:the )?{_MODEL}\s*[:,]\s*(?:please|you|do|don't|ignore|always|never|when|note|say|answer|respond|treat|rate)\b",
+        r"\b(?:notes?|message|instructions?|attention|important|notice|reminder|hint|memo)(?: \w+)?[ :-]+(?:to|for)\s*:? (?:the |any |all "
+        rf"|every )?(?:\w+ )?{_MODEL}\b(?! (?:team|group|committee|users?|vendors?|projects?|training|policy))",
+        rf"(?:^|[.!?\n>]\s*)(?:dear |hey |hello |attention,? )?(?:the )?{_MODEL}\s*[:,]\s*(?:please|you|do|don't|ignore|always|never|when|note"
+        r"|say|answer|respond|treat|rate)\b",
         rf"\bif you(?: are|'re) (?:an? )?(?:\w+ )?{_MODEL}\b",
         rf"\b{_MODEL} (?:reading|processing|parsing|summari[sz]ing|evaluating|reviewing|analy[sz]ing) this\b",
         r"\bas an (?:ai|artificial intelligence)(?: language model| assistant)?,? (?:you|i)\b",
     ),
     "conceals": (
-        r"\b(?:do not|don't|never|must not|without) (?:ever )?(?:tell|telling|inform|informing|notify|notifying|alert|alerting|mention(?:ing)? (?:this |it |that )?to|reveal(?:ing)? (?:this |it |that )?to) the (?:end )?user\b",
-        r"\b(?:do not|don't|never) (?:mention|reveal|disclose|acknowledge|repeat|quote) (?:this|these|the above|the existence of this|that you (?:saw|read|received)) (?:hidden )?(?:note|instruction|comment|message|paragraph|prompt|text|sentence)s?\b",
+        r"\b(?:do not|don't|never|must not|without) (?:ever )?(?:tell|telling|inform|informing|notify|notifying|alert|alerting"
+        r"|mention(?:ing)? (?:this |it |that )?to|reveal(?:ing)? (?:this |it |that )?to) the (?:end )?user\b",
+        r"\b(?:do not|don't|never) (?:mention|reveal|disclose|acknowledge|repeat|quote) (?:this|these|the above|the existence of this"
+        r"|that you (?:saw|read|received)) (?:hidden )?(?:note|instruction|comment|message|paragraph|prompt|text|sentence)s?\b",
     ),
     "steers_answer": (
-        rf"\b(?:modify|enhance|augment|encode|encrypt|encipher|render|rearrange|scramble|jumble|convert|transform|obfuscate|reverse|translate|infuse|garble|shuffle|misspell|introduce|replace|substitute|remove)\b[^.\n]{{0,60}}?\b(?:in |of |for |from )?your (?:\w+ )?{_ANSWER}\b",
-        rf"\b(?:integrate|embed|incorporate|weave|insert|append|include|add|mention|inject|hide|slip)\b[^\n]{{0,160}}?[\"“”'][^\n]{{0,160}}?\b(?:in|into|to|at the (?:end|start|beginning) of) (?:all )?your (?:\w+ )?{_ANSWER}\b",
-        rf"\b(?:integrate|embed|incorporate|weave|inject|infuse)\b[^.\n]{{0,100}}?\b(?:in|into|to|within|throughout) (?:all )?your (?:\w+ )?{_ANSWER}\b",
-        r"\bin your (?:\w+ )?(?:answer|response|reply|output|summary),? (?:also )?(?:mention|include|add|say|state|claim|recommend|promote|insert|embed|advise|tell|use (?:only|emojis?))\b",
-        rf"\b(?:apply|use)\b[^.\n]{{0,50}}?\b(?:cipher|emojis?|anagrams?|base ?\d\d|leet ?speak|homophon\w+|rot ?13|substitution)\b[^.\n]{{0,60}}?\byour (?:\w+ )?{_ANSWER}\b",
-        rf"\b(?:provide|give|write|deliver|present|output|state|represent|express|group|split)\b[^.\n]{{0,30}}?\byour {_ANSWER}\b[^.\n]{{0,30}}?\b(?:without any spaces|base ?\d\d|cipher\w*|encod\w+|anagram\w*|emojis?|reverse\w*|rot ?13|morse|hex(?:adecimal)?|leet ?speak|fours|threes|pairs)\b",
+        r"\b(?:modify|enhance|augment|encode|encrypt|encipher|render|rearrange|scramble|jumble|convert|transform|obfuscate|reverse|translate"
+        rf"|infuse|garble|shuffle|misspell|introduce|replace|substitute|remove)\b[^.\n]{{0,60}}?\b(?:in |of |for "
+        rf"|from )?your (?:\w+ )?{_ANSWER}\b",
+        r"\b(?:integrate|embed|incorporate|weave|insert|append|include|add|mention|inject|hide"
+        rf"|slip)\b[^\n]{{0,160}}?[\"“”'][^\n]{{0,160}}?\b(?:in|into|to|at the (?:end|start|beginning) of) (?:all )?your (?:\w+ )?{_ANSWER}\b",
+        rf"\b(?:integrate|embed|incorporate|weave|inject|infuse)\b[^.\n]{{0,100}}?\b(?:in|into|to|within"
+        rf"|throughout) (?:all )?your (?:\w+ )?{_ANSWER}\b",
+        r"\bin your (?:\w+ )?(?:answer|response|reply|output|summary),? (?:also )?(?:mention|include|add|say|state|claim|recommend|promote"
+        r"|insert|embed|advise|tell|use (?:only|emojis?))\b",
+        rf"\b(?:apply|use)\b[^.\n]{{0,50}}?\b(?:cipher|emojis?|anagrams?|base ?\d\d|leet ?speak|homophon\w+|rot ?13"
+        rf"|substitution)\b[^.\n]{{0,60}}?\byour (?:\w+ )?{_ANSWER}\b",
+        r"\b(?:provide|give|write|deliver|present|output|state|represent|express|group"
+        rf"|split)\b[^.\n]{{0,30}}?\byour {_ANSWER}\b[^.\n]{{0,30}}?\b(?:without any spaces|base ?\d\d|cipher\w*|encod\w+|anagram\w*|emojis?"
+        r"|reverse\w*|rot ?13|morse|hex(?:adecimal)?|leet ?speak|fours|threes|pairs)\b",
         r"\b(?:no matter|regardless of) what the (?:user|question|prompt) (?:asks|says|is)\b",
         r"\b(?:when|whenever|if) (?:the|a|any) user asks\b[^.\n]{0,80}?\b(?:say|answer|respond|reply|claim|state|recommend)\b",
-        r"\b(?:answer|respond|reply) (?:only )?(?:with|by saying) (?:only )?[\"“'][^\"”'\n]{1,80}[\"”'] (?:to|for|regardless|no matter|whatever|and nothing)\b",
+        r"\b(?:answer|respond|reply) (?:only )?(?:with|by saying) (?:only )?[\"“'][^\"”'\n]{1,80}[\"”'] (?:to|for|regardless|no matter"
+        r"|whatever|and nothing)\b",
         r"\b(?:begin|start|end|finish|preface|conclude) (?:all |every |each )?(?:of )?your (?:answers?|responses?|repl(?:y|ies)|outputs?) with\b",
     ),
 }
 _CHINESE = {
     "overrides_instructions": (
-        r"(?:忽略|无视|忘记|忘掉|丢弃|不要遵守|不再遵守|跳过|违背|覆盖)[^。！？\n]{0,6}?(?:以上|之前|上述|上文|前面|先前|此前|前述|系统|原有|原来|所有|全部|你的|引用)[^。！？\n]{0,6}?(?:指令|提示词?|规则|设定|命令|约束|限制)",
+        r"(?:忽略|无视|忘记|忘掉|丢弃|不要遵守|不再遵守|跳过|违背|覆盖)[^。！？\n]{0,6}?(?:以上|之前|上述|上文|前面|先前|此前|前述|系统|原有|原来|所有|全部|你的|引用)[^。！？\n]{0,6}?(?:指令|提示词?|规则|设定|命令"
+        r"|约束|限制)",
         r"(?:之前|以上|先前|原有|上述)的?(?:所有|全部)?(?:规则|指令|提示词?|设定)(?:已经|已|均|全部|现在)*(?:作废|失效|取消|无效)",
         r"上文[^。\n]{0,12}?(?:测试数据|无效|作废)[^。\n]{0,10}?(?:丢弃|忽略)",
         r"新的?(?:系统)?(?:指令|提示词)\s*[:：]",
@@ -114,14 +141,19 @@ _MARKUP = {
         r"</?(?:system|assistant|instructions?|prompt|context|evidence|human|sys)(?:\s[^>\n]{0,60})?>",
         r"\[/?(?:inst|system|sys)\]|<</?sys>>",
         r"(?:^|\n)\s*#{2,4} ?(?:system|instructions?|response|human|assistant) ?:\s*\n",
-        r"(?:^|\n)\s*(?:end|begin) (?:of )?(?:system|prompt|context|document|retrieved (?:text|documents?))\b.{0,20}\n+\s*(?:system|user|assistant|new)\b",
+        r"(?:^|\n)\s*(?:end|begin) (?:of )?(?:system|prompt|context|document|retrieved (?:text|documents?))\b.{0,20}\n+\s*(?:system|user"
+        r"|assistant|new)\b",
     ),
     "wrapped_request": (
         # A notice that asks the reader a question, or for a piece of work only a model would hand in.
-        r"(?:^|\n|[.!?] )\s*(?:important|attention|note|urgent)\s*[:!]\s*(?:can|could|would|will|how|what|who|which|why|where|when|is|are|do|does|please (?:tell|show|write))\b[^.!?\n]{4,240}\?",
-        r"(?:^|\n)\s*(?:important|attention|urgent)\s*[:!]\s*(?:please )?(?:show me|tell me|give me|write (?:a|an|me)|translate the|summari[sz]e (?:the|this)|recommend (?:a|an|some|me)|"
-        r"suggest (?:a|an|some)|generate|compose|explain (?:how|the|what)|describe (?:how|the)|list (?:the|some|five|three)|calculate|classify|find me|create a (?:script|poem|list|story))\b",
-        r"<!--\s*(?:[a-z]+ )?(?:write|show|tell|give|translate|summari[sz]e|recommend|suggest|generate|compose|explain|can you|could you|how|what|who|which|where|when|why|ignore|act as|encode|"
+        r"(?:^|\n|[.!?] )\s*(?:important|attention|note|urgent)\s*[:!]\s*(?:can|could|would|will|how|what|who|which|why|where|when|is|are|do"
+        r"|does|please (?:tell|show|write))\b[^.!?\n]{4,240}\?",
+        r"(?:^|\n)\s*(?:important|attention|urgent)\s*[:!]\s*(?:please )?(?:show me|tell me|give me|write (?:a|an|me)|translate the"
+        r"|summari[sz]e (?:the|this)|recommend (?:a|an|some|me)|"
+        r"suggest (?:a|an|some)|generate|compose|explain (?:how|the|what)|describe (?:how|the)|list (?:the|some|five|three)|calculate|classify"
+        r"|find me|create a (?:script|poem|list|story))\b",
+        r"<!--\s*(?:[a-z]+ )?(?:write|show|tell|give|translate|summari[sz]e|recommend|suggest|generate|compose|explain|can you|could you|how"
+        r"|what|who|which|where|when|why|ignore|act as|encode|"
         r"modify|in your|respond|answer|integrate|find|describe|calculate|classify|determine|analy[sz]e|convert|render|provide an?)\b[^>]{8,400}-->",
         rf"<!--[^>]{{0,300}}?\byour {_ANSWER}\b",
     ),

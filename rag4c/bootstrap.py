@@ -83,16 +83,26 @@ def init_database(platform: Platform) -> None:
     Raises: DomainError of `initdb.init_database`; Unavailable("migration_failed").
     """
     initdb.init_database(platform.admin_dsn, platform.passwords, env.read_str("RAG4C_DB_NAME"))
-    done = subprocess.run([sys.executable, "-m", "rag4c.initialise"], check=False, capture_output=True, text=True, cwd=env.PROJECT_DIR)  # our own module
+    done = subprocess.run(
+        [sys.executable, "-m", "rag4c.initialise"], check=False, capture_output=True, text=True, cwd=env.PROJECT_DIR
+    )  # our own module
     if done.returncode != 0:
         log = env.home_dir() / "initialise.log"
         log.write_text(done.stderr)
         raise Unavailable("migration_failed", f"The database could not be brought up to date; the reason is at the end of {log}.")
 
 
+def forget_powers() -> None:
+    """Web, workers and beat never see how to log in as owner or superuser."""
+    for name in ("RAG4C_DB_PASSWORD_OWNER", "RAG4C_DATABASE_URL"):
+        os.environ.pop(name, None)
+
+
 def convert_model() -> None:
     """The embedding model, converted once; progress goes to the terminal. Raises: Unavailable("model_conversion_failed")."""
-    done = subprocess.run([sys.executable, "-m", "rag4c.providers.e5.convert"], check=False, cwd=env.PROJECT_DIR, stdout=subprocess.DEVNULL)  # our own module
+    done = subprocess.run(
+        [sys.executable, "-m", "rag4c.providers.e5.convert"], check=False, cwd=env.PROJECT_DIR, stdout=subprocess.DEVNULL
+    )  # our own module
     if done.returncode != 0:
         raise Unavailable("model_conversion_failed", "The embedding model could not be converted; the reason is printed above.")
 

@@ -5,9 +5,11 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+import traceback
 from typing import TYPE_CHECKING, Any, Final
 
 from rag4c.commands import asking, information, knowledge, people, services
+from rag4c.kernel import env
 from rag4c.kernel.errors import DomainError, Unavailable
 
 if TYPE_CHECKING:
@@ -37,6 +39,16 @@ def main(argv: Sequence[str] | None = None) -> int:
         return 0
     except DomainError as error:
         return _tell(arguments, error)
+    except Exception as error:  # noqa: BLE001  # the command line's rim: written to a file, then answered in one sentence
+        return _tell(arguments, _record_bug(error))
+
+
+def _record_bug(error: Exception) -> DomainError:
+    """A fault of ours: its trace goes to a file, not to the terminal."""
+    path = env.home_dir() / "logs" / "error.log"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("".join(traceback.format_exception(error)))
+    return Unavailable("internal", f"Something went wrong on our side ({type(error).__name__}); where is written in {path}.")
 
 
 def _tell(arguments: Any, error: DomainError) -> int:

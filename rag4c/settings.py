@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import secrets
 from typing import Any
 
 import django_stubs_ext
@@ -14,7 +15,7 @@ django_stubs_ext.monkeypatch()  # ModelAdmin[X], ModelForm[X] at run time
 
 BASE_DIR = env.PROJECT_DIR
 HOME_DIR = env.home_dir()
-SECRET_KEY = env.read_str("RAG4C_SECRET_KEY") or "no-secret-before-first-start"
+SECRET_KEY = env.read_str("RAG4C_SECRET_KEY") or secrets.token_urlsafe(48)  # without the start-up no two processes share sessions
 DEBUG = False
 ALLOWED_HOSTS = env.read_str("RAG4C_ALLOWED_HOSTS").split(",")
 

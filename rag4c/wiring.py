@@ -6,12 +6,14 @@ from django.db import connection
 
 from approvals.api import PolicyGate
 from rag4c.kernel import failpoints
+from rag4c.ledger import api as ledger
 from rag4c.ledger import handlers
-from rag4c.scope import gate
+from rag4c.scope import admin_parts, gate
 from retrieval import api as retrieval
 
 
 def connect() -> None:
     gate.install(PolicyGate())
     handlers.subscribe("revision.split", "retrieval.index", retrieval.index_job)
+    admin_parts.install_history(ledger.events_of)
     failpoints.on_dropconn(connection.close)

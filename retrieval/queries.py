@@ -14,10 +14,10 @@ from pgvector import HalfVector
 from psycopg import sql
 
 if TYPE_CHECKING:
-    import numpy as np
     import uuid
     from collections.abc import Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
 
 # Plan: published items by (tenant, kb), then nested loops on primary keys; measured in tests/retrieval/test_plans.py.

@@ -97,8 +97,14 @@ class Library:
         return documents.find_document_id(actor=self.kit.alice, knowledge_base_id=self.base_id, path=path)
 
 
-def make_library(kit: TenantKit, files: dict[str, str | bytes] | None = None, *, slug: str = "handbook", readers: frozenset[str] | None = None,
-                 freshness: str = "snapshot") -> Library:
+def make_library(
+    kit: TenantKit,
+    files: dict[str, str | bytes] | None = None,
+    *,
+    slug: str = "handbook",
+    readers: frozenset[str] | None = None,
+    freshness: str = "snapshot",
+) -> Library:
     """A base with channels and a folder source; nothing is read yet. readers: everyone of the tenant when None."""
     folder = Path(tempfile.mkdtemp(prefix="library-"))
     base_id = documents.create_knowledge_base(actor=kit.alice, slug=slug, name=slug.title())

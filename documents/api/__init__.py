@@ -25,7 +25,7 @@ from documents.api.heads import (
 from documents.api.ingest import ChunkToEmbed, chunks_of_job, finish_indexing
 from documents.api.jobs import Claim, count_jobs, keep_lease, retry_job
 from documents.api.places import locate_spans, places_covering
-from documents.api.policies import field_synonyms
+from documents.api.policies import field_synonyms, ingest_policy_digest
 from documents.api.reading import (
     DocumentText,
     EvidenceText,
@@ -69,6 +69,7 @@ __all__ = [
     "find_knowledge_base",
     "find_source",
     "finish_indexing",
+    "ingest_policy_digest",
     "is_job_open",
     "keep_lease",
     "list_chunk_ids",

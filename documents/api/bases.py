@@ -14,8 +14,8 @@ from rag4c.scope.manager import scope
 from tenants import api as tenants
 
 if TYPE_CHECKING:
-    from pathlib import Path
     import uuid
+    from pathlib import Path
 
     from rag4c.kernel.grant import Actor
 

@@ -205,8 +205,9 @@ def split_revision(claim: Claim) -> None:
     if not chunks:
         raise Permanent("no_chunks", "The file holds headings or hidden text only: nothing in it can be cited.")
     with scope(actor.grant), transaction.atomic():
-        _store_chunks(claim, attempt, chunks)
         move_on(claim, "indexing", chunks_total=len(chunks), chunks_embedded=0)
+        if not RevisionChunk.objects.filter(revision_id=claim.revision_id, settings_digest=claim.settings_digest).exists():
+            _store_chunks(claim, attempt, chunks)  # else a person retried a job that was split before: the same input, the same chunks
         ledger.record(actor, "revision.split", subject=("job", claim.job_id), data={"revision": str(claim.revision_id), "chunks": len(chunks)})
         fp("ingest.splitting.commit.before")
     fp("ingest.splitting.commit.after")

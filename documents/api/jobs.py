@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
 from django.db import connection, transaction
 from django.db.models import Q
 
+from documents.api.bases import check_permission
 from documents.api.policies import ingest_policy_in_force
+from documents.hints import hint_job
 from documents.models import IngestJob
 from documents.states import INGEST_JOB, RUNNING
 from rag4c.kernel import clock
@@ -86,10 +88,12 @@ def _write(claim: Claim, **changes: Any) -> None:
         raise Conflict("fence_lost", "Another worker took this step over.", {"job": str(claim.job_id), "fence": claim.fence})
 
 
-def keep_lease(claim: Claim, *, chunks_embedded: int) -> None:
-    """Progress proves life (GOV-F4): renew the lease together with the count. Raises: Conflict("fence_lost")."""
+def keep_lease(claim: Claim, *, chunks_embedded: int) -> Claim:
+    """Progress proves life (GOV-F4): renew the lease together with the count. Returns the claim with its new stop. Raises: Conflict("fence_lost")."""
+    stop_at = clock.monotonic() + claim.lease_s * 2 / 3
     with scope(system_actor(claim.tenant_id).grant):
         _write(claim, chunks_embedded=chunks_embedded, lease_until=after(timedelta(seconds=claim.lease_s)))
+    return replace(claim, stop_at=stop_at)
 
 
 def move_on(claim: Claim, target: str, **changes: Any) -> None:
@@ -114,9 +118,6 @@ def defer_step(claim: Claim) -> None:
 
 def retry_job(*, actor: Actor, job_id: uuid.UUID) -> None:
     """A person's explicit new attempt at a job in error. Raises: Denied("not_allowed"), Absent("job"), Conflict("state_move_refused")."""
-    from documents.api.bases import check_permission
-    from documents.tasks import hint_job
-
     check_permission(actor, "job.retry")
     with scope(actor.grant), transaction.atomic():
         job = IngestJob.objects.select_for_update().filter(pk=job_id).first()
@@ -134,7 +135,7 @@ def count_jobs(*, actor: Actor, knowledge_base_id: uuid.UUID | None = None) -> d
     """Jobs by what a person wants to know: queued, running, stuck, completed, error. Stuck is derived: running, but its lease is over (R13)."""
     with scope(actor.grant):
         jobs = (
-            IngestJob.objects.all()
+            IngestJob.objects.visible_to(actor.grant)
             if knowledge_base_id is None
             else IngestJob.objects.filter(revision__document__knowledge_base_id=knowledge_base_id)
         )

@@ -4,10 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from django.forms.models import model_to_dict
+
 from documents.chunking import ChunkSettings
 from documents.models import FactMapping as FactMappingRow
 from documents.models import IngestPolicy
 from documents.records import FactMapping, normalize_key
+from rag4c.kernel.canonical import digest_of
 from rag4c.scope.manager import scope
 
 if TYPE_CHECKING:
@@ -15,12 +18,17 @@ if TYPE_CHECKING:
 
     from rag4c.kernel.grant import Grant
 
-__all__ = ["chunk_settings_of", "fact_mapping_in_force", "field_synonyms", "ingest_policy_in_force"]
+__all__ = ["chunk_settings_of", "fact_mapping_in_force", "field_synonyms", "ingest_policy_digest", "ingest_policy_in_force"]
 
 
 def ingest_policy_in_force(tenant_id: uuid.UUID) -> IngestPolicy:
     """The tenant's policy; an unsaved version 0 with the defaults when it has set none. Inside a scope."""
     return IngestPolicy.objects.order_by("-version").first() or IngestPolicy(tenant_id=tenant_id, version=0)
+
+
+def ingest_policy_digest(tenant_id: uuid.UUID) -> str:
+    """Digest of every number of the ingest policy in force. Inside a scope."""
+    return digest_of(model_to_dict(ingest_policy_in_force(tenant_id), exclude=["id", "tenant"]))
 
 
 def chunk_settings_of(policy: IngestPolicy) -> ChunkSettings:

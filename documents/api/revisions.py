@@ -10,9 +10,9 @@ from django.db import transaction
 from django.db.models import Max
 
 from documents.api.blobs import StoredBlob, keep_blob
+from documents.hints import hint_job
 from documents.identity import document_id
 from documents.models import Document, IngestJob, Revision
-from documents.tasks import hint_job
 from rag4c.ledger import api as ledger
 
 if TYPE_CHECKING:

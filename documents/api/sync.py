@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Final
 
 from django.db import transaction
 from django.db.models import Max
@@ -13,7 +13,7 @@ from documents.api.bases import check_permission
 from documents.api.blobs import StoredBlob, store_bytes
 from documents.api.policies import chunk_settings_of, ingest_policy_in_force
 from documents.api.revisions import add_document, add_revision, queue_job
-from documents.folders import read_stable, walk_folder
+from documents.identity import read_stable, walk_folder
 from documents.models import DataSource, Document, IngestJob, RefusedFile, Revision, SyncRun
 from rag4c.kernel.canonical import sha256_hex
 from rag4c.kernel.errors import Absent, Conflict, DomainError, Invalid
@@ -29,6 +29,17 @@ if TYPE_CHECKING:
     from rag4c.kernel.grant import Actor
 
 __all__ = ["Refusal", "SyncReport", "sync_source"]
+
+IGNORED: Final = "ignored_name"  # dot files and lock files are no documents and no failures
+WALK_MESSAGES: Final = {
+    "symlink": "Links are not followed. Put the file itself into the folder.",
+    "not_regular_file": "Only regular files can be documents.",
+    "permission_denied": "The server may not read it. Check its permissions.",
+    "unreadable": "The server cannot read it.",
+    "name_not_utf8": "The name is not UTF-8. Rename the file.",
+    "name_too_long": "The name is too long. Shorten it.",
+    "name_collision_nfc": "Another file has the same name in another Unicode form. Rename one of them.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,25 +136,23 @@ def _load_known(source: DataSource, settings_digest: str) -> dict[str, _Known]:
 
 def _compare(actor: Actor, folder: Path, known: dict[str, _Known], plan: _Plan, max_bytes: int) -> int:
     """Fills the plan; returns how many files were seen. Unreadable files are refused and their last good state stays."""
-    walked = walk_folder(folder)
-    present = set()
-    for refusal in walked.refused:
-        plan.refused.append(Refusal(refusal.path, refusal.code, refusal.message))
-        present.add(refusal.path)
-    for entry in walked.files:
-        present.add(entry.path)
+    entries = [entry for entry in walk_folder(folder) if entry.code != IGNORED]
+    present = {entry.relative_path for entry in entries}
+    for entry in entries:
         try:
+            if entry.code:
+                raise Invalid(entry.code, WALK_MESSAGES.get(entry.code, "The file cannot be a document as it is."))
             if entry.size_bytes > max_bytes:
                 raise Invalid("too_large", f"The file has {entry.size_bytes} bytes; {max_bytes} are allowed.")
-            data = read_stable(entry.absolute)
+            data = read_stable(entry.path)
             if not data:
                 raise Invalid("empty_file", "The file has no bytes.")
         except DomainError as error:
-            plan.refused.append(Refusal(entry.path, error.code, error.message))
+            plan.refused.append(Refusal(entry.relative_path, error.code, error.message))
             continue
-        _place(actor, entry.path, data, known.get(entry.path), plan)
+        _place(actor, entry.relative_path, data, known.get(entry.relative_path), plan)
     plan.deleted.extend(row for path, row in known.items() if path not in present and row.document.state == "live")
-    return len(walked.files)
+    return sum(not entry.code for entry in entries)
 
 
 def _place(actor: Actor, path: str, data: bytes, row: _Known | None, plan: _Plan) -> None:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import json
-import os
 import sys
 from typing import TYPE_CHECKING, Any
 
 from rag4c import bootstrap
+from rag4c.kernel import env
 from rag4c.kernel.errors import Absent, Invalid
 
 if TYPE_CHECKING:
@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from rag4c.kernel.grant import Actor
-
-DEFAULT_TENANT = "demo"
 
 
 def add_command(
@@ -30,7 +28,7 @@ def add_command(
     parser.set_defaults(run=run)
     parser.add_argument("--json", action="store_true", help="machine-readable output")
     if tenant:
-        parser.add_argument("--tenant", default=os.environ.get("RAG4C_TENANT", DEFAULT_TENANT), metavar="SLUG", help="tenant (default: %(default)s)")
+        parser.add_argument("--tenant", default=env.read_str("RAG4C_TENANT"), metavar="SLUG", help="tenant (default: %(default)s)")
     if person:
         parser.add_argument("--as", dest="username", required=True, metavar="USER", help="the person who acts")
     return parser

@@ -34,7 +34,7 @@ def add_commands(commands: Any) -> None:
     takedown = add_command(commands, "takedown", run_takedown, "hide a document from every channel, now")
     takedown.add_argument("--kb", required=True)
     takedown.add_argument("path")
-    takedown.add_argument("--reason", required=True)
+    takedown.add_argument("--reason", default="", help="10 to 500 characters; not needed with --end")
     takedown.add_argument("--end", action="store_true", help="show it again")
 
 

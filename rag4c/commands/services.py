@@ -53,13 +53,17 @@ def run_up(arguments: argparse.Namespace) -> int:
     platform = bootstrap.start_platform()
     try:
         if platform.services is not None and not platform.is_owner:
-            raise Conflict("already_running", "RAG4C is running from this folder already. Stop it with Ctrl-C in its terminal, wait for it to end, then start again.")
+            raise Conflict(
+                "already_running",
+                "RAG4C is running from this folder already. Stop it with Ctrl-C in its terminal, wait for it to end, then start again.",
+            )
         if platform.statement:
             say(platform.statement)
         say("Checking the embedding model …")
         bootstrap.convert_model()
         say("Bringing the database up to date …")
         bootstrap.init_database(platform)
+        bootstrap.forget_powers()
         bootstrap.open_django()
         _check_login()
         credentials = seed_demo()
@@ -111,9 +115,15 @@ def service_programs(port: int | None) -> list[Program]:
     logs.mkdir(parents=True, exist_ok=True)
     (env.home_dir() / "static").mkdir(exist_ok=True)
     celery = [sys.executable, "-m", "celery", "-A", "rag4c", "worker", "--loglevel", "WARNING", "--without-gossip", "--without-mingle"]
-    schedule_env = {"RAG4C_DB_ROLE": "system"}
+    schedule_env = {"RAG4C_DB_ROLE": "system", "RAG4C_DB_PASSWORD_APP": ""}
+    app_env = {"RAG4C_DB_PASSWORD_SYSTEM": ""}
     programs = [
-        Program("worker", [*celery, "--concurrency", str(env.read_int("RAG4C_WORKERS")), "-Q", "celery", "-n", "worker@%h"], logs / "worker.log"),
+        Program(
+            "worker",
+            [*celery, "--concurrency", str(env.read_int("RAG4C_WORKERS")), "-Q", "celery", "-n", "worker@%h"],
+            logs / "worker.log",
+            env=app_env,
+        ),
         Program("system", [*celery, "--pool", "solo", "-Q", "system", "-n", "system@%h"], logs / "system.log", env=schedule_env),
         Program(
             "beat",
@@ -125,7 +135,7 @@ def service_programs(port: int | None) -> list[Program]:
     if port is not None:
         web = [sys.executable, "-m", "uvicorn", "rag4c.asgi:application", "--host", env.read_str("RAG4C_HOST"), "--port", str(port)]
         web += ["--no-access-log", "--log-level", "warning", "--timeout-graceful-shutdown", "5", "--lifespan", "off", "--no-server-header"]
-        programs.append(Program("web", web, logs / "web.log"))
+        programs.append(Program("web", web, logs / "web.log", env=app_env))
     return programs
 
 

@@ -1,4 +1,5 @@
 """The demo: a company's handbook of our own words (CC0) and questions with what is expected of each."""
+
 from pathlib import Path
 
 CORPUS = Path(__file__).parent / "corpus"

@@ -1,4 +1,5 @@
 """A folder from files to live: sync, wait for the workers, draft and release."""
+
 from __future__ import annotations
 
 import time

@@ -17,7 +17,6 @@ from tenants import api as tenants
 from verification import api as verification
 
 if TYPE_CHECKING:
-    from pathlib import Path
     import argparse
     from pathlib import Path
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from approvals.api import seed_policies
@@ -15,6 +14,7 @@ from tenants import api as tenants
 if TYPE_CHECKING:
     import uuid
     from collections.abc import Mapping
+    from pathlib import Path
 
     from rag4c.kernel.grant import Actor
 

@@ -16,9 +16,8 @@ from django.urls import path, reverse
 from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy as _
 
-from rag4c.ledger import api as ledger
 from rag4c.scope.admin_actions import action_url, list_actions, own_scopes, show_action
-from rag4c.scope.admin_parts import RELATED, actions_for, may, readable_document_ids
+from rag4c.scope.admin_parts import RELATED, actions_for, history_of, may, readable_document_ids
 from rag4c.scope.views import actor_of, find_actor
 
 if TYPE_CHECKING:
@@ -29,7 +28,6 @@ if TYPE_CHECKING:
     from django.db.models import QuerySet
     from django.http import HttpRequest, HttpResponse, HttpResponseBase
 
-    from rag4c.ledger.models import Event
 else:  # unfold has no types
     from unfold.admin import ModelAdmin as UnfoldModelAdmin
     from unfold.views import ChangeList
@@ -165,7 +163,7 @@ class ObjectPageMixin:
         return tuple(self.get_fields(request, obj))
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Sequence[str]:
-        return self.fields or tuple(field.name for field in self.opts.fields if field.name != "tenant")  # type: ignore[attr-defined]
+        return self.fields or (*(field.name for field in self.opts.fields if field.name not in {"tenant", "id"}), "id")  # type: ignore[attr-defined]
 
     def render_change_form(self, request: HttpRequest, context: dict[str, Any], **kwargs: Any) -> HttpResponse:
         obj: Any = kwargs.get("obj")
@@ -220,9 +218,9 @@ def person_name(column: str) -> Subquery:
     return Subquery(get_user_model().objects.filter(pk=key).annotate(shown=name).values("shown")[:1])
 
 
-def events_with_names(kind: str, key: Any, limit: int) -> list[tuple[Event, str]]:
+def events_with_names(kind: str, key: Any, limit: int) -> list[tuple[Any, str]]:
     """The ledger's events of a subject, newest first, each with the name of who did it."""
-    events = ledger.events_of(kind, key, limit) if kind else []
+    events = history_of(kind, key, limit)
     ids = {event.actor.removeprefix("user:") for event in events if event.actor.startswith("user:")}
     names = {f"user:{user.pk}": str(user) for user in get_user_model().objects.filter(pk__in=ids)}
     return [(event, names.get(event.actor, event.actor)) for event in events]

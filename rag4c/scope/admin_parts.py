@@ -89,6 +89,7 @@ RELATED: Final[dict[str, list[Related]]] = {}
 TILES: Final[list[Tile]] = []
 PANELS: Final[list[Panel]] = []
 _readable: Final[list[Callable[[Grant], QuerySet[Model, Any]]]] = []
+_history: Final[list[Callable[[str, Any, int], list[Any]]]] = []
 
 
 def offer_action(label: str, *actions: ApiAction) -> None:
@@ -116,6 +117,16 @@ def install_readable_documents(ids_of: Callable[[Grant], QuerySet[Model, Any]]) 
 def readable_document_ids(grant: Grant) -> QuerySet[Model, Any] | list[Any]:
     """Without an installed rule nothing is readable."""
     return _readable[0](grant) if _readable else []
+
+
+def install_history(events_of: Callable[[str, Any, int], list[Any]]) -> None:
+    """events_of: (subject kind, id, most) -> events of the ledger, newest first; wiring hands it over, the scope knows no ledger."""
+    _history[:] = [events_of]
+
+
+def history_of(kind: str, key: Any, limit: int) -> list[Any]:
+    """Events with `actor`, `code` and `at`; none when no ledger is wired."""
+    return _history[0](kind, key, limit) if _history and kind else []
 
 
 def admin_actor(request: HttpRequest) -> Actor:

@@ -2,7 +2,7 @@
 
 from retrieval.api.evidence import Gathered, WideHit, gather, readable_documents, search
 from retrieval.api.indexing import index_job
-from retrieval.api.policies import policy_digest, retrieval_policy_in_force
+from retrieval.api.policies import RetrievalPolicy, policy_digest, retrieval_policy_in_force
 from retrieval.api.publication import (
     ChannelMove,
     DraftedManifest,
@@ -25,6 +25,7 @@ __all__ = [
     "EvidencePack",
     "Gathered",
     "Insufficient",
+    "RetrievalPolicy",
     "ScoredChunk",
     "ServedBase",
     "VisibleSet",

@@ -124,46 +124,47 @@ def _make_candidates(grant: Grant, window: Sequence[WideHit], facts: set[uuid.UU
     checks = documents.check_places(grant=grant, place_ids=[hit.evidence.place_id for hit in window])
     with scope(grant):
         acls = queries.load_document_acls(grant.tenant_id, sorted({hit.evidence.document_id for hit in window}))
-    digest = grant_digest(grant)
-    candidates, validations = [], {}
-    for hit in window:
-        text = hit.evidence
-        acl = acls.get(text.document_id)
-        candidates.append(
-            Candidate(
-                chunk_id=str(text.chunk_id),
-                revision_id=str(text.revision_id),
-                document_id=str(text.document_id),
-                path=text.path,
-                locator=text.locator,
-                span_start=text.span_start,
-                span_end=text.span_end,
-                text=text.text,
-                text_sha256=text.content_sha256,
-                document_sha256=text.document_sha256,
-                permission=Permission(
-                    tenant_id=grant.tenant_id,
-                    principals=acl.principals if acl else frozenset(),
-                    sensitivity=Sensitivity(acl.sensitivity) if acl else Sensitivity.RESTRICTED,
-                    acl_sha256=acl.digest if acl else "",
-                ),
-                grant_sha256=digest,
-                kind="fact" if text.chunk_id in facts else "rag",
-                heading_path=text.heading_path,
-                scores=hit.scores,
-                chunk_settings_digest=text.settings_digest,
-                unsafe_reason=text.unsafe_reason,
-            )
-        )
-        check = checks[text.place_id]
-        validations[str(text.chunk_id)] = ValidationOutcome(
-            current_text_sha256=check.text_sha256 or "",
-            document_sha256=check.document_sha256 or "",
-            live=check.reason != "document_deleted",
-            settings_digest=check.settings_digest,
-            reason=check.reason,
-        )
-    return candidates, validations
+    candidates = [_candidate(grant, hit, acls.get(hit.evidence.document_id), is_fact=hit.evidence.chunk_id in facts) for hit in window]
+    return candidates, {str(hit.evidence.chunk_id): _outcome(checks[hit.evidence.place_id]) for hit in window}
+
+
+def _candidate(grant: Grant, hit: WideHit, acl: queries.DocumentAcl | None, *, is_fact: bool) -> Candidate:
+    """No access set means nobody: the permission is empty and denies."""
+    text = hit.evidence
+    return Candidate(
+        chunk_id=str(text.chunk_id),
+        revision_id=str(text.revision_id),
+        document_id=str(text.document_id),
+        path=text.path,
+        locator=text.locator,
+        span_start=text.span_start,
+        span_end=text.span_end,
+        text=text.text,
+        text_sha256=text.content_sha256,
+        document_sha256=text.document_sha256,
+        permission=Permission(
+            tenant_id=grant.tenant_id,
+            principals=acl.principals if acl else frozenset(),
+            sensitivity=Sensitivity(acl.sensitivity) if acl else Sensitivity.RESTRICTED,
+            acl_sha256=acl.digest if acl else "",
+        ),
+        grant_sha256=grant_digest(grant),
+        kind="fact" if is_fact else "rag",
+        heading_path=text.heading_path,
+        scores=hit.scores,
+        chunk_settings_digest=text.settings_digest,
+        unsafe_reason=text.unsafe_reason,
+    )
+
+
+def _outcome(check: documents.PlaceCheck) -> ValidationOutcome:
+    return ValidationOutcome(
+        current_text_sha256=check.text_sha256 or "",
+        document_sha256=check.document_sha256 or "",
+        live=check.reason != "document_deleted",
+        settings_digest=check.settings_digest,
+        reason=check.reason,
+    )
 
 
 def search(*, actor: Actor, question: str, knowledge_base_ids: Sequence[uuid.UUID], channel: str, k: int) -> tuple[WideHit, ...]:

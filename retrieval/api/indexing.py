@@ -51,7 +51,9 @@ def _embed_revision(claim: Claim) -> None:
         vectors = embedder.embed_passages([chunk.index_text for chunk in batch])
         fp("index.embed.after")
         with scope(grant):
-            documents.keep_lease(claim, chunks_embedded=done + len(batch))  # refused when another worker took over: our vectors are not written
+            claim = documents.keep_lease(
+                claim, chunks_embedded=done + len(batch)
+            )  # refused when another worker took over: our vectors are not written
             queries.insert_vectors(table, claim.tenant_id, [chunk.id for chunk in batch], vectors)
             fp("index.batch.commit.before")
         fp("index.batch.commit.after")

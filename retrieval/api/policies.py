@@ -13,7 +13,7 @@ from retrieval.models import DenyRevision, RetrievalPolicy
 if TYPE_CHECKING:
     import uuid
 
-__all__ = ["bump_deny_rev", "policy_digest", "read_deny_rev", "retrieval_policy_in_force"]
+__all__ = ["RetrievalPolicy", "bump_deny_rev", "policy_digest", "read_deny_rev", "retrieval_policy_in_force"]
 
 
 def retrieval_policy_in_force(tenant_id: uuid.UUID) -> RetrievalPolicy:

@@ -15,11 +15,11 @@ from tenants.acl import DENY_ALL, AclSpec
 from tenants.models import AclAssignment, AclRevision, AclSet
 
 if TYPE_CHECKING:
-    from rag4c.scope.models import ScopedQuerySet
     import uuid
     from collections.abc import Sequence
 
     from rag4c.kernel.grant import Grant
+    from rag4c.scope.models import ScopedQuerySet
 
 __all__ = [
     "DENY_ALL",

@@ -19,10 +19,9 @@ from tenants.api.access import bump_acl_rev
 from tenants.models import ApiToken, Clearance, Group, Membership, RoleAssignment, User, normalize_username
 
 if TYPE_CHECKING:
-    from rag4c.kernel.grant import Sensitivity
     import uuid
 
-    from rag4c.kernel.grant import Actor
+    from rag4c.kernel.grant import Actor, Sensitivity
 
 __all__ = [
     "add_to_group",

@@ -8,9 +8,10 @@ import pytest
 from django.urls import reverse
 
 from documents import api as documents
-from documents.models import DataSource, IngestJob, KnowledgeBase, SyncRun
+from documents.models import DataSource, Document, IngestJob, KnowledgeBase, SyncRun
+from rag4c.kernel.grant import Actor, Grant
 from rag4c.ledger.models import Event
-from rag4c.scope.admin_parts import ACTIONS
+from rag4c.scope.admin_parts import ACTIONS, actions_for
 from rag4c.scope.manager import scope
 from retrieval.models import Channel, Manifest, Takedown
 from tenants import api as tenants
@@ -221,6 +222,13 @@ def test_action_is_absent_for_those_whose_grant_lacks_the_permission(acme, bob, 
     expected = 404 if label.startswith("tenants.") else {200, 302}
     seen = charlie.get(act_url(label, action)).status_code
     assert seen == expected if isinstance(expected, int) else seen in expected
+
+
+def test_buttons_follow_the_grant_and_not_the_role(rf):
+    request = rf.get("/")
+    for permissions, shown in (({"document.list"}, set()), ({"document.list", "release"}, GOVERNED["documents.Document"])):
+        request.actor = Actor(Grant(uuid.uuid4(), permissions=frozenset(permissions)))
+        assert {action.name for action in actions_for(request, Document)} == shown
 
 
 def test_SYS_B3_foreign_selection_is_as_good_as_none(acme, alice, globex, foreign):

@@ -15,7 +15,7 @@ from tests.admin.rows import add_document
 def test_every_number_equals_the_list_that_it_links_to(acme, filled, alice):
     with scope(acme.system.grant):
         source = filled["documents.DataSource"]
-        for n, state in enumerate(["waiting", "waiting", "parsing", "completed", "indexing"]):
+        for n, state in enumerate(["waiting", "waiting", "waiting", "parsing", "parsing", "completed", "indexing"]):
             add_document(filled, source, source.acl, f"{n}.md", state)
     page = alice.get("/admin/")
     tiles = page.context["tiles"]
@@ -30,7 +30,7 @@ def test_every_number_equals_the_list_that_it_links_to(acme, filled, alice):
         told["stuck"],
         told["error"],
     )
-    assert (told["queued"], told["running"], told["stuck"], told["error"]) == (2, 1, 1, 1)
+    assert (told["queued"], told["running"], told["stuck"], told["error"]) == (3, 1, 2, 1)
     assert counts["Files refused at the last sync"] == 1
     assert counts["Deliveries that need attention"] == 1
 

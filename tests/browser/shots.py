@@ -1,4 +1,5 @@
 """`make shots`: walks a running server as a person would and keeps pictures in docs/images/. Needs Chromium; the server is started by this module."""
+
 from __future__ import annotations
 
 import contextlib
@@ -23,7 +24,15 @@ if TYPE_CHECKING:
     from playwright.sync_api import Browser, Page
 
 IMAGES = Path(__file__).parents[2] / "docs" / "images"
-CHROMIUM_FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync"]
+CHROMIUM_FLAGS = [
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
+]
 QUESTIONS = {
     "answer": "How many weeks of paid parental leave do employees get?",
     "conflict": "How long is the warranty period of the NL-210 precision balance?",
@@ -50,7 +59,19 @@ def open_browser() -> Iterator[Browser]:
 def serve() -> Iterator[str]:
     """A web server of the platform that this process has started; its address."""
     port = find_free_port()
-    argv = [sys.executable, "-m", "uvicorn", "rag4c.asgi:application", "--port", str(port), "--no-access-log", "--log-level", "warning", "--lifespan", "off"]
+    argv = [
+        sys.executable,
+        "-m",
+        "uvicorn",
+        "rag4c.asgi:application",
+        "--port",
+        str(port),
+        "--no-access-log",
+        "--log-level",
+        "warning",
+        "--lifespan",
+        "off",
+    ]
     process = subprocess.Popen(argv, env=os.environ.copy())
     base = f"http://127.0.0.1:{port}"
     try:

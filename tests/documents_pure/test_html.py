@@ -39,8 +39,10 @@ def test_blocks_are_elements_with_their_source_lines():
         "<p hidden>SECRET</p>", '<p style="display:none">SECRET</p>', '<div style="visibility: hidden"><p>SECRET</p></div>', '<p style="font-size:0px">SECRET</p>',
         '<p style="opacity:0">SECRET</p>', '<p style="color:#fff">SECRET</p>', '<font color="white">SECRET</font>', '<p style="position:absolute;left:-9999px">SECRET</p>',
         '<p style="text-indent:-9999px">SECRET</p>', '<div style="height:0;overflow:hidden">SECRET</div>', '<p class="x">SECRET</p>', '<p id="y">SECRET</p>', "<dialog>SECRET</dialog>",
-        '<p style="color:rgb(255,255,255);background-color:white">SECRET</p>', "<table><tr><td>a<td>b<tr hidden><td>SECRET<td>c</table>", "<!-- SECRET -->", "<template>SECRET</template>",
-        "<nav>SECRET</nav>", "<noscript>SECRET</noscript>", "<script>SECRET</script>", "<style>SECRET</style>", '<table><tr><td>a<td>b <span class="x">SECRET</span></table>',
+        '<p style="color:rgb(255,255,255);background-color:white">SECRET</p>', "<table><tr><td>a<td>b<tr hidden><td>SECRET<td>c</table>",
+        "<!-- SECRET -->", "<template>SECRET</template>",
+        "<nav>SECRET</nav>", "<noscript>SECRET</noscript>", "<script>SECRET</script>",
+        "<style>SECRET</style>", '<table><tr><td>a<td>b <span class="x">SECRET</span></table>',
     ],
 )  # fmt: skip
 def test_what_a_reader_does_not_see_is_no_visible_element(hidden):
@@ -51,7 +53,8 @@ def test_what_a_reader_does_not_see_is_no_visible_element(hidden):
     "visible",
     [
         '<div style="background:#000"><p style="color:#fff">SHOWN</p></div>', '<p style="color:white;background:url(x.png)">SHOWN</p>', '<p style="font-size:0.8em">SHOWN</p>',
-        '<p class="print">SHOWN</p>', '<table bgcolor="#333333"><tr><td style="color:white">SHOWN<td>b</table>', "<details><summary>S</summary>SHOWN</details>", "<dialog open>SHOWN</dialog>",
+        '<p class="print">SHOWN</p>', '<table bgcolor="#333333"><tr><td style="color:white">SHOWN<td>b</table>',
+        "<details><summary>S</summary>SHOWN</details>", "<dialog open>SHOWN</dialog>",
         '<p style="overflow:hidden;height:20px">SHOWN</p>', '<p style="opacity:0.9">SHOWN</p>',
     ],
 )  # fmt: skip

@@ -45,9 +45,12 @@ def test_a_chunk_id_depends_on_each_of_its_parts():
 @pytest.mark.parametrize(
     ("path", "code"),
     [
-        ("", "empty_path"), (".", "empty_path"), ("/etc/passwd", "absolute_path"), ("C:\\x.md", "absolute_path"), ("\\\\host\\x.md", "absolute_path"), ("~/x.md", "absolute_path"), ("../x.md", "parent_path"),
-        ("a/../x.md", "parent_path"), ("a/..", "parent_path"), ("a\\..\\x.md", "parent_path"), ("..\\x.md", "parent_path"), (".git/config", "ignored_name"), ("a/.env", "ignored_name"), ("~$a.docx", "ignored_name"),
-        ("a\x00.md", "bad_name"), ("x" * 256, "name_too_long"), ("年" * 86 + ".md", "name_too_long"), ("bad\udcff.md", "name_not_utf8"), ("a/" * 2_500 + "b.md", "name_too_long"),
+        ("", "empty_path"), (".", "empty_path"), ("/etc/passwd", "absolute_path"), ("C:\\x.md", "absolute_path"), ("\\\\host\\x.md",
+        "absolute_path"), ("~/x.md", "absolute_path"), ("../x.md", "parent_path"),
+        ("a/../x.md", "parent_path"), ("a/..", "parent_path"), ("a\\..\\x.md", "parent_path"), ("..\\x.md", "parent_path"), (".git/config",
+        "ignored_name"), ("a/.env", "ignored_name"), ("~$a.docx", "ignored_name"),
+        ("a\x00.md", "bad_name"), ("x" * 256, "name_too_long"), ("年" * 86 + ".md", "name_too_long"), ("bad\udcff.md", "name_not_utf8"),
+        ("a/" * 2_500 + "b.md", "name_too_long"),
     ],
 )  # fmt: skip
 def test_SYS_A2_paths_fail_closed(path, code):
@@ -83,7 +86,8 @@ def test_SYS_A2_a_walk_names_each_refusal_and_follows_no_link(tree):
     assert [e.relative_path for e in entries] == sorted(e.relative_path for e in entries)
     refused = {e.path.name if "caf" not in e.relative_path else e.relative_path: e.code for e in entries if e.code}
     assert refused == {
-        ".hidden.md": "ignored_name", "link.md": "symlink", "out.md": "symlink", "loop": "symlink", "gone.md": "symlink", "fifo.md": "not_regular_file",
+        ".hidden.md": "ignored_name", "link.md": "symlink", "out.md": "symlink", "loop": "symlink", "gone.md": "symlink",
+        "fifo.md": "not_regular_file",
         "bad\udcff.md": "name_not_utf8", "café.md": "name_collision_nfc",
     }  # fmt: skip
     assert [e.relative_path for e in entries if not e.code] == ["Same.md", "b.md", "café.md", "new\nline.md", "same.md", "sub/a.md"]

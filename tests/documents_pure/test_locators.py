@@ -20,9 +20,12 @@ _INTS = st.integers(1, 10_000)
 @pytest.mark.parametrize(
     "text",
     [
-        "L3", "L3-L6", "L7,table=1,row=营业收入,col=FY2024", "L2,row=Revenue,col=FY2024", 'L6,table=1,row=Revenue,col="FY2024 > Q1"', "L2,row=North,col=Q1#2",
-        "page=2,bbox=72:130.5:192:145,table=1,row=Revenue", 'sheet="P&L, new",cell=B4', "sheet=Data,range=A1:B2", "p=12", "p=3-5", "table=1,row=a,p=4", "slide=2,table=1,row=REVENUE,col=FY2024",
-        "slide=2,notes=1", "bbox=80:80:400:125,ocr=1", "part=1.1,L3", "header=Subject", "ptr=/report/rows/0/a,b=c", 'L1,row="#P1"', "L4,table=2,row=#3", "page=1,bbox=1:2:3:4,ocr=1", "footer=1",
+        "L3", "L3-L6", "L7,table=1,row=营业收入,col=FY2024", "L2,row=Revenue,col=FY2024", 'L6,table=1,row=Revenue,col="FY2024 > Q1"',
+        "L2,row=North,col=Q1#2",
+        "page=2,bbox=72:130.5:192:145,table=1,row=Revenue", 'sheet="P&L, new",cell=B4', "sheet=Data,range=A1:B2", "p=12", "p=3-5",
+        "table=1,row=a,p=4", "slide=2,table=1,row=REVENUE,col=FY2024",
+        "slide=2,notes=1", "bbox=80:80:400:125,ocr=1", "part=1.1,L3", "header=Subject", "ptr=/report/rows/0/a,b=c", 'L1,row="#P1"',
+        "L4,table=2,row=#3", "page=1,bbox=1:2:3:4,ocr=1", "footer=1",
     ],
 )  # fmt: skip
 def test_every_form_of_the_grammar_round_trips(text):

@@ -148,6 +148,7 @@ def _parse_in_fork(inherited: ParserPool, answers) -> None:
 def test_a_daemonic_forked_worker_gets_a_child_of_its_own(pool):
     expected = pool.parse(PAGE, "a.md").sha256
     first = pid_of(pool)
+    folder = Path(f"/proc/{first}/cwd").readlink()
     fork = multiprocessing.get_context("fork")
     answers = fork.Queue()
     worker = fork.Process(target=_parse_in_fork, args=(pool, answers), daemon=True)
@@ -156,6 +157,7 @@ def test_a_daemonic_forked_worker_gets_a_child_of_its_own(pool):
     worker.join(20)
     assert worker.exitcode == 0
     assert is_running(first)
+    assert folder.exists()
     assert pool.parse(PAGE, "a.md").sha256 == expected
     assert pid_of(pool) == first
 

@@ -39,7 +39,8 @@ def triples(source: str, name: str = "a.md") -> list[tuple[str, str, str]]:
         ("Front desk\n: Opening hours: 9 am", "a.md", "definition", ("Front desk", "Opening hours", "9 am")),
         ("| Place | Opening hours | Phone |\n|---|---|---|\n| Front desk | 9 am | |", "a.md", "table_cell", ("Front desk", "Opening hours", "9 am")),
         ("<h2>Front desk</h2><dl><dt>Opening hours<dd>9 am</dl>", "a.html", "definition", ("Front desk", "Opening hours", "9 am")),
-        ("<html><h2>Front desk</h2><table><tr><th>Opening hours<td>9 am<tr><th>Phone<td>-</table>", "a.html", "table_pair", ("Front desk", "Opening hours", "9 am")),
+        ("<html><h2>Front desk</h2><table><tr><th>Opening hours<td>9 am<tr><th>Phone<td>-</table>", "a.html", "table_pair", ("Front desk",
+        "Opening hours", "9 am")),
         ("<h2>Front desk</h2><p>Opening hours: 9 am<br>Closed", "a.html", "heading_field", ("Front desk", "Opening hours", "9 am")),
     ],
 )  # fmt: skip
@@ -55,7 +56,8 @@ def test_SYS_B2_each_form_of_a_record_gives_the_fact(source, name, origin, expec
 @pytest.mark.parametrize(
     "line",
     [
-        "We open at 9:30 am", "See https://x.example/a", "The rule that you must know before you travel is: keep receipts", "Please note the following: x", "When in doubt: ask", "a, b and c: d",
+        "We open at 9:30 am", "See https://x.example/a", "The rule that you must know before you travel is: keep receipts",
+        "Please note the following: x", "When in doubt: ask", "a, b and c: d",
         "This is a sentence. Then: more", "Write to hr@x.example: always", "一二三四五六七八九十一二三：值", "Phone:", "Phone: n/a", "Phone: —",
     ],
 )  # fmt: skip
@@ -64,6 +66,7 @@ def test_SYS_B2_prose_with_a_colon_is_no_record(line):
 
 
 def test_a_record_ends_with_its_section():
+    assert triples("主题：新台\n开放时间：九点\n\n# 旧台\n\n电话：123") == [("新台", "开放时间", "九点"), ("旧台", "电话", "123")]
     assert triples("主题：新台\n开放时间：九点\n\n闲话一句。\n\n# 旧台\n\n电话：123") == [("新台", "开放时间", "九点"), ("旧台", "电话", "123")]
 
 
@@ -128,9 +131,12 @@ def test_equal_labels_are_numbered_and_reviewed():
 @pytest.mark.parametrize(
     ("text", "value", "unit", "scale"),
     [
-        ("1,234", "1234", "", "1"), ("(56)", "-56", "", "1"), ("−3.5", "-3.5", "", "1"), ("12.5%", "0.125", "percent", "0.01"), ("(2)%", "-0.02", "percent", "0.01"), ("¥1.2万", "12000", "CNY", "10000"),
-        ("3亿元", "300000000", "CNY", "100000000"), ("USD 2.5 million", "2500000", "USD", "1000000"), ("$1,000", "1000", "USD", "1"), ("5 港元", "5", "HKD", "1"), ("３００元", "300", "CNY", "1"),
-        ("25 days", "25", "day", "1"), ("10个工作日", "10", "working_day", "1"), ("2 million", "2000000", "", "1000000"), ("0", "0", "", "1"), ("1'000", "1000", "", "1"), ("€9", "9", "EUR", "1"),
+        ("1,234", "1234", "", "1"), ("(56)", "-56", "", "1"), ("−3.5", "-3.5", "", "1"), ("12.5%", "0.125", "percent", "0.01"), ("(2)%", "-0.02",
+        "percent", "0.01"), ("¥1.2万", "12000", "CNY", "10000"),
+        ("3亿元", "300000000", "CNY", "100000000"), ("USD 2.5 million", "2500000", "USD", "1000000"), ("$1,000", "1000", "USD", "1"), ("5 港元", "5",
+        "HKD", "1"), ("３００元", "300", "CNY", "1"),
+        ("25 days", "25", "day", "1"), ("10个工作日", "10", "working_day", "1"), ("2 million", "2000000", "", "1000000"), ("0", "0", "", "1"),
+        ("1'000", "1000", "", "1"), ("€9", "9", "EUR", "1"),
     ],
 )  # fmt: skip
 def test_numbers_are_exact(text, value, unit, scale):
@@ -161,7 +167,8 @@ def test_a_unit_in_the_cell_beats_what_stands_around():
 
 @pytest.mark.parametrize(
     ("text", "unit", "scale"),
-    [("单位：万元", "CNY", 10**4), ("USD million", "USD", 10**6), ("In thousands of EUR", "EUR", 10**3), ("(in millions)", "", 10**6), ("单位：亿", "", 10**8), ("USD m", "USD", 10**6), ("币种：港元", "HKD", 1), ("%", "percent", None), ("Results", "", 1)],
+    [("单位：万元", "CNY", 10**4), ("USD million", "USD", 10**6), ("In thousands of EUR", "EUR", 10**3), ("(in millions)", "", 10**6), ("单位：亿",
+    "", 10**8), ("USD m", "USD", 10**6), ("币种：港元", "HKD", 1), ("%", "percent", None), ("Results", "", 1)],
 )  # fmt: skip
 def test_units_of_captions(text, unit, scale):
     found = read_unit(text)

@@ -17,7 +17,7 @@ from rag4c.embedded import processes
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-SHM = Path("/dev/shm")  # noqa: S108 - chosen for speed; the folder in it has a random name
+SHM = Path("/dev/shm")
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root may become others")
 
 

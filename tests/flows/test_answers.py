@@ -1,4 +1,5 @@
 """From a question to a verified answer: SYS-A6 to A10, B1 to B9, C1, C4, E1, E2, E5; R01, R03 to R05, R20, R21."""
+
 from __future__ import annotations
 
 import uuid
@@ -41,7 +42,17 @@ def test_SYS_E2_answer_cites_the_verified_lines(acme):
 def test_SYS_B7_citation_object_has_all_fields(acme):
     publish(acme, {"leave.md": LEAVE})
     [citation] = ask(acme.bob, ASKED).citations
-    assert all([citation.evidence_id, citation.document_id, citation.revision_id, citation.sha256, citation.modality, citation.support_type, citation.span[1]])
+    assert all(
+        [
+            citation.evidence_id,
+            citation.document_id,
+            citation.revision_id,
+            citation.sha256,
+            citation.modality,
+            citation.support_type,
+            citation.span[1],
+        ]
+    )
 
 
 def test_SYS_B9_every_outcome_tells_its_scope(acme):
@@ -170,7 +181,13 @@ def test_SYS_B3_same_values_agree_in_other_words(acme):
 
 
 def test_SYS_B8_version_note_does_not_outrank(acme):
-    publish(acme, {"travel-2023.md": "# Travel (old version, superseded)\n\nHotel · Limit: 120 euros\n", "travel-2024.md": "# Travel (current version)\n\nHotel · Limit: 140 euros\n"})
+    publish(
+        acme,
+        {
+            "travel-2023.md": "# Travel (old version, superseded)\n\nHotel · Limit: 120 euros\n",
+            "travel-2024.md": "# Travel (current version)\n\nHotel · Limit: 140 euros\n",
+        },
+    )
     assert ask(acme.bob, "What is the limit of the hotel?").reason == "conflicting_evidence"
 
 
@@ -185,11 +202,26 @@ def test_documents_outside_the_grant_change_no_byte_of_an_answer(acme, globex):
     files = {"leave.md": LEAVE, "desks.md": DESKS}
     publish(acme, files)
     publish(globex, files)
-    publish(globex, {"secret.md": "# Leave secrets\n\nEmployees get 99 days of paid leave a year, in secret.\n"}, slug="secret", readers=frozenset({"role:tenant_admin"}))
+    publish(
+        globex,
+        {"secret.md": "# Leave secrets\n\nEmployees get 99 days of paid leave a year, in secret.\n"},
+        slug="secret",
+        readers=frozenset({"role:tenant_admin"}),
+    )
     for question in (ASKED, "What are the opening hours of the front desk?", "Who won the football match?"):
         ours, theirs = ask(acme.bob, question), ask(globex.bob, question)
-        seen = [(view.status, view.reason, view.answer, [row.quote for row in view.citations], view.confidence, view.same_key_sources_checked, view.support_scope)
-                for view in (ours, theirs)]
+        seen = [
+            (
+                view.status,
+                view.reason,
+                view.answer,
+                [row.quote for row in view.citations],
+                view.confidence,
+                view.same_key_sources_checked,
+                view.support_scope,
+            )
+            for view in (ours, theirs)
+        ]
         assert seen[0] == seen[1]
 
 
@@ -214,7 +246,7 @@ def test_R20_chinese_and_mixed_questions_find_chinese_text(acme):
 
 
 def test_R21_nul_bytes_do_not_break_anything_and_spans_hold(acme):
-    publish(acme, {"leave.md": "# Leave\n\nA\x00B note.\n\nEmployees get 25 days of paid leave a year.\n".encode()})
+    publish(acme, {"leave.md": b"# Leave\n\nA\x00B note.\n\nEmployees get 25 days of paid leave a year.\n"})
     answer = ask(acme.bob, ASKED)
     assert (answer.status, answer.citations[0].locator) == ("answered", "L5")
 

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Final
 from documents import api as documents
 from rag4c.kernel import clock
 from rag4c.kernel.errors import Absent, Denied, Invalid
-from rag4c.scope.manager import scope
 from retrieval import api as retrieval
 from tenants import api as tenants
 from verification.api.checking import check_draft, check_relevance
-from verification.api.evidence import embed_texts, list_facts, pack_passages, wide_passages
-from verification.api.policies import answer_policy_in_force, policy_rev_of, thresholds_of
+from verification.api.evidence import list_facts, make_embed, pack_passages, wide_passages
+from verification.api.policies import read_policies
 from verification.api.reading import read_answer
 from verification.api.storing import Outcome, store_answer
 from verification.rules.conflicts import audit_conflicts, audit_narrative
@@ -28,9 +27,10 @@ from verification.rules.question import read_question
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
     from rag4c.kernel.grant import Actor, Grant
     from verification.api.contract import AnswerView
-    from verification.rules.contract import AnswerThresholds, FactRow, Passage
+    from verification.rules.contract import AnswerThresholds, Embed, FactRow, Passage
     from verification.rules.question import QuestionReading
 
 __all__ = ["answer_question"]
@@ -45,6 +45,7 @@ class _Work:
     reading: QuestionReading
     thresholds: AnswerThresholds
     gathered: retrieval.Gathered
+    embed: Embed
     facts: tuple[FactRow, ...] = ()
     passages: tuple[Passage, ...] = ()
     wide: tuple[Passage, ...] = ()
@@ -75,22 +76,25 @@ def answer_question(  # noqa: PLR0913  # the fields of the request, one to one
     """
     if "ask" not in actor.grant.permissions and actor.kind != "system":
         raise Denied("not_allowed", "Your roles do not allow asking.")
-    asked = _clean_question(question)
     started = clock.monotonic()
+    asked = _clean_question(question)
     workspace_id = tenants.find_workspace(actor=actor, key=workspace or "main")
     grant = tenants.restrict_grant(actor.grant, acl, workspace_id=workspace_id, purpose=purpose)
     bases = _choose_bases(actor, workspace_id, knowledge_bases)
     visible = retrieval.visible_set(grant=grant, knowledge_base_ids=bases, channel=channel)
-    with scope(grant):
-        policy, retrieval_policy = answer_policy_in_force(grant.tenant_id), retrieval.retrieval_policy_in_force(grant.tenant_id)
-    thresholds = thresholds_of(policy, retrieval_policy)
+    thresholds, policy_rev = read_policies(grant)
     work = _find_evidence(grant, asked, visible, thresholds)
     found = clock.monotonic()
-    verdict = _decide(work) if visible.permitted_count else decide(DecisionInputs(visible_count=0, hits=0), thresholds)
-    timings = {"retrieval": _ms(found - started), "verification": _ms(clock.monotonic() - found), "total": _ms(clock.monotonic() - started)}
-    outcome = Outcome(
-        grant=grant,
-        question=asked,
+    verdict = _decide(work)
+    timings = _timings(started, found, clock.monotonic())
+    outcome = _outcome_of(work, verdict, question=asked, channel=channel, policy_rev=policy_rev, timings_ms=timings)
+    return read_answer(actor=actor, answer_id=store_answer(actor=actor, outcome=outcome))
+
+
+def _outcome_of(work: _Work, verdict: Verdict, *, question: str, channel: str, policy_rev: str, timings_ms: dict[str, int]) -> Outcome:
+    return Outcome(
+        grant=work.grant,
+        question=question,
         channel=channel,
         gathered=work.gathered,
         passages=work.passages,
@@ -99,15 +103,13 @@ def answer_question(  # noqa: PLR0913  # the fields of the request, one to one
         findings=(*work.findings, *((work.relevance,) if work.relevance else ())),
         conflict=work.conflict,
         verdict=verdict,
-        policy_rev=policy_rev_of(policy, retrieval.policy_digest(retrieval_policy)),
-        timings_ms=timings,
+        policy_rev=policy_rev,
+        timings_ms=timings_ms,
     )
-    answer_id = store_answer(actor=actor, outcome=outcome)
-    return read_answer(actor=actor, answer_id=answer_id)
 
 
-def _ms(seconds: float) -> int:
-    return round(seconds * 1000)
+def _timings(started: float, found: float, decided: float) -> dict[str, int]:
+    return {"retrieval": round((found - started) * 1000), "verification": round((decided - found) * 1000), "total": round((decided - started) * 1000)}
 
 
 def _clean_question(question: str) -> str:
@@ -132,7 +134,7 @@ def _find_evidence(grant: Grant, question: str, visible: retrieval.VisibleSet, t
     found = find_fact_answer(reading, facts, synonyms) if facts else None
     fact_chunks = [uuid.UUID(fact.chunk_id) for fact in found.facts] if isinstance(found, FactAnswer) else []
     gathered = retrieval.gather(grant=grant, question=question, visible=visible, fact_chunk_ids=fact_chunks)
-    work = _Work(grant, reading, thresholds, gathered, facts)
+    work = _Work(grant, reading, thresholds, gathered, make_embed(grant.tenant_id), facts)
     if isinstance(gathered.outcome, retrieval.Insufficient):
         return work
     work.passages = pack_passages(gathered.outcome)
@@ -140,7 +142,7 @@ def _find_evidence(grant: Grant, question: str, visible: retrieval.VisibleSet, t
     if isinstance(found, FactAnswer):
         _draft_facts(work, found)
     if work.draft is None:
-        work.draft = draft_answer(reading, work.passages, embed_texts, thresholds)
+        work.draft = draft_answer(reading, work.passages, work.embed, thresholds)
     work.unsupported = found if isinstance(found, UnsupportedAttribute) else None
     return work
 
@@ -172,10 +174,10 @@ def _state_once(facts: Sequence[FactRow], chunk_ids: set[str]) -> tuple[FactRow,
 
 def _audit(work: _Work, draft: Draft) -> ConflictReport:
     """Same-key facts first, complete; where they agree, prose that answers the same question may still disagree (SYS-B3)."""
-    report = audit_conflicts(work.reading, draft, work.wide, work.same_key, embed_texts)
+    report = audit_conflicts(work.reading, draft, work.wide, work.same_key, work.embed)
     if report.found or not work.same_key:
         return report
-    prose = audit_narrative(work.reading, draft, work.wide, embed_texts, ConflictLimits())
+    prose = audit_narrative(work.reading, draft, work.wide, work.embed, ConflictLimits())
     return prose if prose.found else report
 
 
@@ -188,7 +190,7 @@ def _decide(work: _Work) -> Verdict:
         work.conflict = _audit(work, work.draft)
         places = {str(key): chunk.place_id for key, chunk in gathered.visible.chunks.items()}
         work.findings = check_draft(work.grant, work.draft, work.passages, places, work.stated, work.thresholds)
-        answers = check_relevance(work.reading, work.draft, work.passages, embed_texts, work.thresholds)
+        answers = check_relevance(work.reading, work.draft, work.passages, work.embed, work.thresholds)
         work.relevance = answers[0] if answers else None
     inputs = DecisionInputs(
         visible_count=gathered.visible.permitted_count,

@@ -14,35 +14,37 @@ from rag4c.providers.registry import WEB_THREADS, get_embedder
 from verification.rules.contract import FactRow, Passage, Scores
 
 if TYPE_CHECKING:
+    import uuid
     from collections.abc import Mapping, Sequence
 
     from numpy.typing import NDArray
 
     from rag4c.kernel.grant import Grant
     from retrieval.api import EvidencePack, VisibleSet, WideHit
+    from verification.rules.contract import Embed
 
-__all__ = ["embed_texts", "list_facts", "pack_passages", "wide_passages"]
+__all__ = ["list_facts", "make_embed", "pack_passages", "wide_passages"]
 MAX_FACT_SETS: Final = 8
 MAX_VECTORS: Final = 20_000  # 30 MB: sentences of the documents that are asked about most
 
 
 class _Vectors:
-    """Sentence vectors of this process, by text and kind. Vectors of permitted text only ever meet questions under the same rules."""
+    """Sentence vectors of this process, by tenant, text and kind (GOV-T6)."""
 
     def __init__(self) -> None:
         self.lock = threading.Lock()
-        self.kept: OrderedDict[tuple[str, str], NDArray[np.float32]] = OrderedDict()
+        self.kept: OrderedDict[tuple[uuid.UUID, str, str], NDArray[np.float32]] = OrderedDict()
 
-    def embed(self, texts: Sequence[str], kind: str) -> NDArray[np.float32]:
+    def embed(self, tenant_id: uuid.UUID, texts: Sequence[str], kind: str) -> NDArray[np.float32]:
         embedder = get_embedder(env.read_str("RAG4C_EMBEDDER"), threads=WEB_THREADS)
         with self.lock:
-            missing = [text for text in dict.fromkeys(texts) if (text, kind) not in self.kept]
+            missing = [text for text in dict.fromkeys(texts) if (tenant_id, text, kind) not in self.kept]
         if missing:
             made = embedder.embed_queries(missing) if kind == "query" else embedder.embed_passages(missing)
             with self.lock:
-                self.kept.update({(text, kind): row for text, row in zip(missing, made, strict=True)})
+                self.kept.update({(tenant_id, text, kind): row for text, row in zip(missing, made, strict=True)})
         with self.lock:
-            rows = [self.kept[(text, kind)] for text in texts]
+            rows = [self.kept[(tenant_id, text, kind)] for text in texts]
             while len(self.kept) > MAX_VECTORS:
                 self.kept.popitem(last=False)
         return np.stack(rows) if rows else np.zeros((0, embedder.space.dims), np.float32)
@@ -51,9 +53,13 @@ class _Vectors:
 _vectors: Final = _Vectors()
 
 
-def embed_texts(texts: Sequence[str], kind: str) -> NDArray[np.float32]:
+def make_embed(tenant_id: uuid.UUID) -> Embed:
     """`contract.Embed` over the default model: (len(texts), dims), rows of length 1. kind: `query` or `passage`."""
-    return _vectors.embed(texts, kind)
+
+    def embed(texts: Sequence[str], kind: str) -> NDArray[np.float32]:
+        return _vectors.embed(tenant_id, texts, kind)
+
+    return embed
 
 
 def pack_passages(pack: EvidencePack) -> tuple[Passage, ...]:

@@ -13,6 +13,7 @@ from verification.models import Citation, ContextManifest, FindingRow
 
 if TYPE_CHECKING:
     import uuid
+
     from rag4c.kernel.grant import Actor
 
 __all__ = ["read_lifeline"]

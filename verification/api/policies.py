@@ -6,16 +6,20 @@ from typing import TYPE_CHECKING
 
 from django.forms.models import model_to_dict
 
+from documents import api as documents
 from rag4c.kernel.canonical import digest_of
+from rag4c.scope.manager import scope
+from retrieval import api as retrieval
 from verification.models import AnswerPolicy
 from verification.rules.contract import AnswerThresholds
 
 if TYPE_CHECKING:
     import uuid
 
-    from retrieval.models import RetrievalPolicy
+    from rag4c.kernel.grant import Grant
+    from retrieval.api import RetrievalPolicy
 
-__all__ = ["answer_policy_in_force", "policy_rev_of", "thresholds_of"]
+__all__ = ["answer_policy_in_force", "read_policies"]
 
 
 def answer_policy_in_force(tenant_id: uuid.UUID) -> AnswerPolicy:
@@ -23,8 +27,16 @@ def answer_policy_in_force(tenant_id: uuid.UUID) -> AnswerPolicy:
     return AnswerPolicy.objects.order_by("-version").first() or AnswerPolicy(tenant_id=tenant_id, version=0)
 
 
-def thresholds_of(policy: AnswerPolicy, retrieval_policy: RetrievalPolicy) -> AnswerThresholds:
-    """Both policies as the decision reads them."""
+def read_policies(grant: Grant) -> tuple[AnswerThresholds, str]:
+    """The thresholds in force, and `policy_rev`: the digest of every number of the ingest, retrieval and answer policies."""
+    with scope(grant):
+        answer, lookup = answer_policy_in_force(grant.tenant_id), retrieval.retrieval_policy_in_force(grant.tenant_id)
+        ingest = documents.ingest_policy_digest(grant.tenant_id)
+    digests = {"answer": model_to_dict(answer, exclude=["id", "tenant"]), "retrieval": retrieval.policy_digest(lookup), "ingest": ingest}
+    return _thresholds(answer, lookup), digest_of(digests)
+
+
+def _thresholds(policy: AnswerPolicy, retrieval_policy: RetrievalPolicy) -> AnswerThresholds:
     return AnswerThresholds(
         min_dense_cosine=retrieval_policy.min_dense_cosine,
         min_bm25=retrieval_policy.min_bm25,
@@ -36,8 +48,3 @@ def thresholds_of(policy: AnswerPolicy, retrieval_policy: RetrievalPolicy) -> An
         stale_candidates=retrieval_policy.stale_candidates,
         allow_unverified=policy.allow_unverified,
     )
-
-
-def policy_rev_of(policy: AnswerPolicy, retrieval_rev: str) -> str:
-    """Digest of the answer policy together with the retrieval policy's."""
-    return digest_of({"answer": model_to_dict(policy, exclude=["id", "tenant"]), "retrieval": retrieval_rev})

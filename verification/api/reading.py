@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from documents import api as documents
@@ -14,6 +15,7 @@ from verification.rules.text_hash import check_span
 
 if TYPE_CHECKING:
     import uuid
+
     from rag4c.kernel.grant import Actor
 
 __all__ = ["find_own_answer", "list_answers", "read_answer", "read_cited_document"]
@@ -41,27 +43,43 @@ def read_answer(*, actor: Actor, answer_id: uuid.UUID) -> AnswerView:
 
 
 def list_answers(*, actor: Actor, after: uuid.UUID | None = None, limit: int = 50) -> list[AnswerView]:
-    """The actor's own answers, newest first, a page at a time. Args: after: the last answer of the page before."""
+    """The actor's own questions and how they ended, newest first, a page at a time. Answer texts and citations are read one by one, when opened.
+
+    Args: after: the last answer of the page before.
+    """
     with scope(actor.grant):
         rows = AnswerRecord.objects.filter(asked_by_id=actor.user_id).order_by("-pk")
         if after is not None:
             rows = rows.filter(pk__lt=after)
-        return [_view_of(actor, record) for record in rows[:limit]]
+        return [_summary_of(record) for record in rows[:limit]]
 
 
 def _view_of(actor: Actor, record: AnswerRecord) -> AnswerView:
-    citations = list(Citation.objects.filter(answer=record).select_related("document").order_by("n", "span_start"))
-    evidence = list(EvidenceRow.objects.filter(answer=record).select_related("document").order_by("n")[:SHOWN_PASSAGES])
+    citations = list(Citation.objects.filter(answer=record).select_related("document", "revision_chunk").order_by("n", "span_start"))
+    is_answer = record.status not in {"abstained", "failed"}
+    evidence = [] if is_answer else list(EvidenceRow.objects.filter(answer=record).select_related("document").order_by("n")[:SHOWN_PASSAGES])
     readable = retrieval.readable_documents(
         grant=actor.grant, document_ids=sorted({row.document_id for row in citations} | {row.document_id for row in evidence})
     )
     states = _states_now(actor, citations)
-    views = {row.pk: _citation_view(row, readable, states[row.pk]) for row in citations}
+    views = [_citation_view(row, readable, states[row.pk]) for row in citations]
     withheld = {row.n for row in citations if row.document_id not in readable and row.role == "support"}
     claims = [_claim_view(row, withheld) for row in AnswerClaim.objects.filter(answer=record, removed=False).order_by("ordinal")]
-    is_answer = record.status not in {"abstained", "failed"}
-    support = tuple(views[row.pk] for row in citations if row.role == "support")
-    manifest = ContextManifest.objects.filter(answer=record).values_list("pk", flat=True).first()
+    sides = [(row, view) for row, view in zip(citations, views, strict=True) if row.role == "side" and not view.is_withheld]
+    return replace(
+        _summary_of(record),
+        answer=record.answer if not withheld else " ".join(claim.text for claim in claims),
+        claims=tuple(claims) if is_answer else (),
+        citations=tuple(views),
+        sources=_sources_of([view for row, view in zip(citations, views, strict=True) if row.role == "support"]),
+        conflict=tuple(ConflictSide(row.n, row.quote, view.document, view.locator, view.quote) for row, view in sides),
+        passages=_nearest(actor, evidence, readable),
+        context_manifest_id=ContextManifest.objects.filter(answer=record).values_list("pk", flat=True).first(),
+    )
+
+
+def _summary_of(record: AnswerRecord) -> AnswerView:
+    """The record's own columns; nothing that a source says."""
     return AnswerView(
         answer_id=record.pk,
         question=record.question,
@@ -69,28 +87,33 @@ def _view_of(actor: Actor, record: AnswerRecord) -> AnswerView:
         status=record.status,
         reason=record.reason,
         reason_detail={str(key): str(value) for key, value in record.reason_detail.items()},
-        answer=record.answer if not withheld else " ".join(claim.text for claim in claims),
-        claims=tuple(claims) if is_answer else (),
-        citations=tuple(views[row.pk] for row in citations),
-        sources=tuple(
-            {
-                view.document_id: SourceView(view.document_id, view.document, view.locator) for view in reversed(support) if not view.is_withheld
-            }.values()
-        ),
-        conflict=tuple(_side(row, views[row.pk]) for row in citations if row.role == "side" and not views[row.pk].is_withheld),
-        passages=() if is_answer else _nearest(actor, evidence, readable),
+        answer="",
+        claims=(),
+        citations=(),
+        sources=(),
+        conflict=(),
+        passages=(),
         support_scope=record.support_scope,
         same_key_sources_checked=record.same_key_sources_checked,
         confidence=record.confidence,
         confidence_name=record.confidence_name,
         policy_rev=record.policy_rev,
         visible_sha256=record.visible_sha256,
-        context_manifest_id=manifest,
+        context_manifest_id=None,
         degraded=tuple(record.degraded),
         timings_ms=dict(record.timings_ms),
         lifeline_url=f"/answers/{record.pk}/lifeline/",
         channel=record.channel_name,
     )
+
+
+def _sources_of(views: list[CitationView]) -> tuple[SourceView, ...]:
+    """Each document once, in the order of its first citation."""
+    firsts: dict[str, SourceView] = {}
+    for view in views:
+        if not view.is_withheld:
+            firsts.setdefault(view.document_id, SourceView(view.document_id, view.document, view.locator))
+    return tuple(firsts.values())
 
 
 def _states_now(actor: Actor, citations: list[Citation]) -> dict[uuid.UUID, str]:
@@ -131,10 +154,6 @@ def _citation_view(row: Citation, readable: frozenset[uuid.UUID], state_now: str
 def _claim_view(row: AnswerClaim, withheld: set[int]) -> ClaimView:
     is_gone = bool(row.markers) and set(row.markers) <= withheld
     return ClaimView(WITHHELD if is_gone else row.text, tuple(row.markers), row.state)
-
-
-def _side(row: Citation, view: CitationView) -> ConflictSide:
-    return ConflictSide(row.n, row.quote, view.document, view.locator, view.quote)
 
 
 def _nearest(actor: Actor, evidence: list[EvidenceRow], readable: frozenset[uuid.UUID]) -> tuple[CitationView, ...]:

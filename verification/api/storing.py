@@ -18,7 +18,6 @@ from verification.rules.claims import render_states
 from verification.rules.markers import neutralize_markers
 
 if TYPE_CHECKING:
-
     from rag4c.kernel.grant import Actor, Grant
     from retrieval import api as retrieval
     from verification.rules.contract import Claim, ConflictReport, Draft, Finding, Passage, Verdict

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from verification.rules.extract_contrary import rate_hint_near
-from verification.rules.extract_cover import Candidate, list_candidates, prefilter, score_cover, weigh_words
+from verification.rules.extract_cover import Candidate, context_of, list_candidates, prefilter, score_cover, title_of, weigh_words
 from verification.rules.extract_features import score_details, score_vectors
 from verification.rules.extract_model import rate_rank
 from verification.rules.lexicon_quantities import find_quantities
@@ -119,6 +119,11 @@ def _is_comparable(reading: QuestionReading, chosen: Candidate, other: Candidate
 
 def _has_subject(reading: QuestionReading, chosen: Candidate, other: Candidate) -> bool:
     """Whether the other passage names what the question is about, as far as the chosen one does; long twins are about the same anyway."""
+    titles = prepare_text("\n".join((title_of(chosen.passage), *chosen.passage.heading_path)))
+    said, there = prepare_text(chosen.text), prepare_text(context_of(other.passage))
+    named = [word for word in reading.words if cover_of(word, titles) >= 0.75 > cover_of(word, said)]
+    if any(cover_of(word, there) < 0.5 for word in named):
+        return False  # the chosen sentence leaves its subject to the heading, and the other stands under another one
     if reading.answer_type == "yes_no" or (len(read_words(other.text)) >= LONG_TWIN_WORDS and is_twin(chosen.text, other.text)):
         return True
     return other.values["worst_ctx"] <= chosen.values["worst_ctx"] + MORE_MISSING

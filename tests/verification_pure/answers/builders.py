@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from verification.rules.contract import FactRow, Passage, Scores
 from verification.rules.facts_answer import normalise_key
 from verification.rules.lexicon_words import read_words
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 DIMS = 256
 

@@ -110,9 +110,9 @@ def test_one_statement_written_twice_with_another_number_conflicts_whatever_is_a
 
 
 def test_short_sentences_under_other_titles_are_about_other_things() -> None:
-    first = passage(1, "The heron is a bird. Its length is 90 cm.", document="heron.md", heading=("Heron",))
-    second = passage(2, "The robin is a bird. Its length is 14 cm.", document="robin.md", heading=("Robin",))
-    assert not audit_text("What is the length of the heron?", first, second).found
+    first = passage(1, "Adult males in the wild reach 90 cm.", document="heron.md", heading=("Heron",))
+    second = passage(2, "Adult males in the wild reach 14 cm.", document="robin.md", heading=("Robin",))
+    assert not audit_text("How many cm do adult males of the heron in the wild reach?", first, second).found
 
 
 def test_lower_and_upper_bounds_do_not_disagree() -> None:
