@@ -7,7 +7,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from documents.fact_types import Statement, key_set, normalize_key
+from documents.locators import line_range
 from documents.parsing.invisible import strip_invisible
+from documents.parsing.lines import logical_lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +25,8 @@ _LINE = re.compile(r"[^\n]+")
 _HAN = re.compile("[\u3040-\u30ff\u3400-\u9fff]")
 _NOT_A_NAME = re.compile(r"https?|www\.|[@/\\?!。！？；;,，、\"“”<>{}=]|\.\s|\.$|\d$", re.IGNORECASE)
 _SENTENCE_WORD = re.compile(
-    r"\b(?:is|are|was|were|will|must|should|can|has|have|do|does|the following|as follows|such as|that|which|you|we|they|if|when)\b", re.IGNORECASE
+    r"\b(?:is|are|was|were|will|must|should|can|has|have|do|does|the following|as follows|such as|that|which|you|we|they|it|this|these|if|when)\b",
+    re.IGNORECASE,
 )
 _MAX_WORDS, _MAX_HAN = 6, 12
 _MAX_SUBJECT_WORDS, _MAX_SUBJECT_HAN = 8, 20
@@ -89,18 +92,23 @@ class LineReader:
             self._record = ""
             return
         has_field, line_no, counted = False, 0, 0
-        for match in _LINE.finditer(element.text):
-            line_no += element.text.count("\n", counted, match.start())
-            counted = match.start()
-            if ":" not in match[0] and "：" not in match[0]:
+        for start, end in self._lines_of(element):
+            line_no += element.text.count("\n", counted, start)
+            counted = start
+            line = element.text[start:end]
+            if ":" not in line and "：" not in line:
                 continue
-            place = self._place_of(element, *match.span(), line_no)
-            for statement in self._read_line(self._plain(match[0]), place):
+            place = self._place_of(element, start, end, line_no)
+            for statement in self._read_line(self._plain(line), place):
                 has_field = True
                 if statement is not None:
                     yield statement
         if not has_field:
             self._record = ""
+
+    def _lines_of(self, element: ElementDraft) -> Iterator[tuple[int, int]]:
+        """Where line breaks are only layout, a wrapped sentence is one line."""
+        return logical_lines(element.text) if self._has_lines else (match.span() for match in _LINE.finditer(element.text))
 
     def _place_of(self, element: ElementDraft, start: int, end: int, line_no: int) -> Place:
         """Span and locator of a part of an element; lines are known where the canonical text is the source."""
@@ -109,7 +117,10 @@ class LineReader:
         while end > start and element.text[end - 1].isspace():
             end -= 1
         first = _FIRST_LINE.match(element.locator) if self._has_lines else None
-        locator = f"L{int(first[1]) + line_no}" if first else element.locator
+        locator = element.locator
+        if first:
+            line = int(first[1]) + line_no
+            locator = line_range(line, line + element.text.count("\n", start, end))
         return Place(element, element.span_start + start, element.span_start + end, locator)
 
     def _plain(self, line: str) -> str:
@@ -154,7 +165,8 @@ def split_field(text: str) -> tuple[str, str] | None:
     if match is None or len(match["value"]) > _MAX_VALUE_CHARS or match["value"].startswith("//"):
         return None
     value = trim_value(match["value"])
-    return (match["field"], value) if value and is_name(match["field"]) else None
+    is_finished = value and not value.endswith((",", "，", "、"))
+    return (match["field"], value) if is_finished and is_name(match["field"]) else None
 
 
 def trim_value(value: str) -> str:

@@ -81,8 +81,8 @@ NOTHING = Unit()
 
 
 def is_blank(text: str) -> bool:
-    """Blanks, dashes, errors and "not applicable" state nothing."""
-    return _BLANK.fullmatch(text.strip()) is not None
+    """Blanks, dashes, marks alone, errors and "not applicable" state nothing."""
+    return not any(char.isalnum() for char in text) or _BLANK.fullmatch(text.strip()) is not None
 
 
 def read_number(text: str, around: Unit = NOTHING) -> Number | None:

@@ -4,71 +4,20 @@ from __future__ import annotations
 
 import json
 import os
-import shutil
-import subprocess
-import sys
-import tempfile
 import uuid
 from dataclasses import dataclass
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from rag4c.embedded import initdb, postgres, redis
-from rag4c.kernel import env as kernel_env
+from tests.services import STATE, TEMPLATE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from pytest_django import DjangoDbBlocker
-
-TEMPLATE, STATE, SHM = "rag4c_template", "RAG4C_TEST_STATE", Path("/dev/shm")
-ROLES = {"owner": "rag4c_owner", "app": "rag4c_app", "system": "rag4c_system"}
-_started: list[object] = []
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    os.environ.setdefault("RAG4C_MODEL_DIR", str(kernel_env.PROJECT_DIR / ".local" / "models"))
-    if hasattr(config, "workerinput") or os.environ.get("RAG4C_TEST_NO_SERVICES"):
-        return  # an xdist worker inherits the state from the controller
-    # a clone costs 16 ms in memory, 20 to 400 ms on a busy disk
-    root = Path(tempfile.mkdtemp(prefix="rag4c-test-", dir=SHM if SHM.is_dir() and shutil.disk_usage(SHM).free > 2**30 else None))
-    server = postgres.start_postgres(root, settings=postgres.TEST_SETTINGS)
-    broker = redis.start_redis(root, durable=False)
-    _started.extend([broker, server, root])
-    initdb.init_database(server.dsn("postgres", "postgres"), server.passwords, TEMPLATE)
-    state = {"host": server.host, "port": server.port, "passwords": server.passwords, "broker": broker.url(), "home": str(root / "home")}
-    os.environ[STATE] = json.dumps(state)
-    _export(state, TEMPLATE)
-    subprocess.run([sys.executable, "-m", "rag4c.providers.e5.convert"], check=True, cwd=config.rootpath, capture_output=True)
-    subprocess.run([sys.executable, "-m", "rag4c.initialise"], check=True, cwd=config.rootpath)
-    with psycopg.connect(server.dsn("postgres", "postgres"), autocommit=True) as conn:  # nobody may be connected to a template while it is cloned
-        conn.execute(f"ALTER DATABASE {TEMPLATE} ALLOW_CONNECTIONS false")
-
-
-def _export(state: dict[str, object], dbname: str) -> None:
-    passwords = state["passwords"]
-    assert isinstance(passwords, dict)
-    os.environ.update(
-        RAG4C_DB_HOST=str(state["host"]),
-        RAG4C_DB_PORT=str(state["port"]),
-        RAG4C_DB_NAME=dbname,
-        RAG4C_HOME=str(state["home"]),
-        RAG4C_BROKER_URL=str(state["broker"]),
-        RAG4C_SECRET_KEY="test-only-" + "x" * 50,
-        **{f"RAG4C_DB_PASSWORD_{name.upper()}": passwords[role] for name, role in ROLES.items()},
-    )
-
-
-def pytest_unconfigure(config: pytest.Config) -> None:
-    for item in _started:
-        if isinstance(item, Path):
-            shutil.rmtree(item, ignore_errors=True)
-        else:
-            item.stop()  # type: ignore[attr-defined]
 
 
 @dataclass

@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+_LINE = re.compile(r"[^\n]*\S[^\n]*")
+_SENTENCE_END = re.compile(r"[.!?:;。！？：；…\"'”’）)\]|]\s*$")
+_WRAPPED_CHARS = 45  # a shorter line was ended by its writer, not wrapped by an editor
 
 
 class LineIndex:
@@ -38,3 +47,23 @@ class LineIndex:
         """`L3` or `L3-L6` for the half-open span."""
         first, last = self.line_of(start), self.line_of(max(start, end - 1))
         return f"L{first}" if first == last else f"L{first}-L{last}"
+
+
+def logical_lines(text: str) -> Iterator[tuple[int, int]]:
+    """Spans of the lines of `text`; lines that an editor wrapped in the middle of a sentence are one."""
+    start, end = -1, -1
+    for match in _LINE.finditer(text):
+        if start >= 0 and match.start() == end + 1 and _goes_on(text, end):
+            end = match.end()
+            continue
+        if start >= 0:
+            yield start, end
+        start, end = match.span()
+    if start >= 0:
+        yield start, end
+
+
+def _goes_on(text: str, end: int) -> bool:
+    """Whether the line that ends at `end` was wrapped inside a sentence."""
+    line = text[text.rfind("\n", 0, end) + 1 : end]
+    return len(line.rstrip()) >= _WRAPPED_CHARS and not _SENTENCE_END.search(line)

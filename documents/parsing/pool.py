@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Self
 
 from documents.parsing.contract import ParseLimits
 from documents.parsing.wire import LENGTH, frame, load_extract
-from documents.parsing.worker import EXIT_MEMORY, ProcessLimits
+from documents.parsing.worker import EXIT_MEMORY, FOLDER_PREFIX, ProcessLimits
 from rag4c.kernel import clock
 from rag4c.kernel.errors import Permanent
 
@@ -106,7 +106,7 @@ class _Child:
     def __init__(self, limits_json: str) -> None:
         self.owner_pid = os.getpid()
         self.files_done = 0
-        self._folder = tempfile.mkdtemp(prefix="rag4c-parse-")
+        self._folder = tempfile.mkdtemp(prefix=FOLDER_PREFIX)
         self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and our own code, no shell
             [sys.executable, "-I", "-B", "-c", _START, str(_ROOT), limits_json],
             stdin=subprocess.PIPE,

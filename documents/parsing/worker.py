@@ -6,8 +6,10 @@ import json
 import math
 import os
 import resource
+import shutil
 import sys
 from dataclasses import dataclass
+from pathlib import Path
 from typing import BinaryIO
 
 from documents.parsing.contract import ParseLimits
@@ -15,6 +17,7 @@ from documents.parsing.registry import parse_bytes
 from documents.parsing.wire import LENGTH, dump_extract, frame
 from rag4c.kernel.errors import Permanent
 
+FOLDER_PREFIX = "rag4c-parse-"
 EXIT_MEMORY = 77  # told apart from a crash by the pool
 
 
@@ -46,6 +49,14 @@ def main(limits_json: str) -> None:
             os._exit(EXIT_MEMORY)
         sink.write(reply)
         sink.flush()
+    _remove_folder()
+
+
+def _remove_folder() -> None:
+    """A parent that was killed leaves no folder behind: its end closes our input, and we clear up."""
+    folder = Path.cwd()
+    if folder.name.startswith(FOLDER_PREFIX):
+        shutil.rmtree(folder, ignore_errors=True)
 
 
 def _answer(data: bytes, name: str, limits: ParseLimits) -> bytes:

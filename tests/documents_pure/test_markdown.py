@@ -69,7 +69,10 @@ def test_comments_are_cut_out_of_their_paragraph():
 
 
 def test_a_hidden_tag_hides_all_up_to_its_end_tag():
-    source = 'Seen.\n\n<div style="display: none">\n\nSECRET *one*\n\n| a | b |\n|--|--|\n| SECRET | 2 |\n\n<div>\n\nSECRET\n\n</div>\n\n</div>\n\nSeen too <span hidden>SECRET</span>.'
+    source = (
+        'Seen.\n\n<div style="display: none">\n\nSECRET *one*\n\n'
+        "| a | b |\n|--|--|\n| SECRET | 2 |\n\n<div>\n\nSECRET\n\n</div>\n\n</div>\n\nSeen too <span hidden>SECRET</span>."
+    )
     extract = parsed(source)
     assert "SECRET" not in " ".join(e.text for e in extract.elements if not e.hidden)
     assert visible_text(source).split() == ["Seen.", "Seen", "too", "."]

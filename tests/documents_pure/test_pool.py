@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import json
 import multiprocessing
 import os
+import subprocess
+import sys
 import threading
+import time
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
+from documents.parsing import pool as module
 from documents.parsing.contract import ParseLimits
 from documents.parsing.pool import ParserPool
 from documents.parsing.registry import parse_bytes
@@ -47,8 +52,6 @@ def test_an_extract_comes_back_as_it_was(pool):
 
 
 def test_the_wire_loses_nothing():
-    import json
-
     extract = parse_bytes(PAGE, "a.md")
     assert load_extract(json.loads(dump_extract(extract))) == extract
 
@@ -122,15 +125,10 @@ def test_the_child_loads_no_django(pool):
     pool.parse(PAGE, "a.md")
     pool.parse(PAGE, "a.html")
     assert "django" not in Path(f"/proc/{pid_of(pool)}/maps").read_text()
-    from documents.parsing import pool as module
-
     source = module._START.replace(
         "main(sys.argv[2])",
         "import documents.parsing.html, documents.parsing.markdown, documents.chunking; assert not any('django' in n for n in sys.modules)",
     )
-    import subprocess
-    import sys
-
     assert subprocess.run([sys.executable, "-I", "-c", source, str(module._ROOT)], env={}, check=False).returncode == 0
 
 
@@ -169,3 +167,20 @@ def test_closing_leaves_nothing_and_the_pool_may_be_used_again(pool):
     pool.close()
     assert pool.parse(PAGE, "a.md").text
     assert threading.active_count() == before
+
+
+def test_a_parent_that_is_killed_leaves_no_child_and_no_folder():
+    script = (
+        "import sys, time; sys.path.insert(0, sys.argv[1]); from documents.parsing.pool import ParserPool; p = ParserPool(); "
+        "p.parse(b'x', 'a.md'); print(p._child._process.pid, flush=True); time.sleep(60)"
+    )
+    with subprocess.Popen([sys.executable, "-I", "-c", script, str(module._ROOT)], stdout=subprocess.PIPE) as parent:
+        child = int(parent.stdout.readline())
+        folder = Path(f"/proc/{child}/cwd").readlink()
+        parent.kill()
+    for _ in range(100):
+        if not folder.exists() and not is_running(child):
+            break
+        time.sleep(0.05)
+    assert not folder.exists()
+    assert not is_running(child)

@@ -70,6 +70,15 @@ def test_a_record_ends_with_its_section():
     assert triples("主题：新台\n开放时间：九点\n\n闲话一句。\n\n# 旧台\n\n电话：123") == [("新台", "开放时间", "九点"), ("旧台", "电话", "123")]
 
 
+def test_a_value_that_an_editor_wrapped_is_read_whole_or_not_at_all():
+    (fact,) = facts_of(
+        "# Desk\n\n- Opening hours: from nine in the morning until six in the\n  evening, without a break.\n- Other regions: ask the regional office, or,"
+    )
+    assert fact.value_text == "from nine in the morning until six in the evening, without a break"
+    assert fact.locator == "L3-L4"
+    assert facts_of("# Desk\n\nEveryone who works here should be able to keep this\nthought: it is about people.") == ()
+
+
 def test_hidden_text_code_and_quotes_state_nothing():
     assert facts_of("# Desk\n\n<!-- Hours: 9 -->\n\n```\nHours: 9\n```\n\n> Hours: 9\n\n<p hidden>Hours: 9</p>") == ()
     assert facts_of("<html><h1>Desk</h1><p hidden>Hours: 9</p><p>Hello</p>", "a.html") == ()
@@ -176,7 +185,7 @@ def test_units_of_captions(text, unit, scale):
 
 
 def test_blanks_dashes_and_errors_state_nothing():
-    assert all(is_blank(text) for text in ("", " ", "-", "—", "–", "N/A", "#REF!", "#DIV/0!", "无", "...", "暂无"))
+    assert all(is_blank(text) for text in ("", " ", "-", "?", "_", "—", "–", "N/A", "#REF!", "#DIV/0!", "无", "...", "暂无"))
     assert not any(is_blank(text) for text in ("0", "no", "否", "(1)"))
 
 

@@ -10,12 +10,12 @@ from typing import Any
 from documents import api as documents
 from documents.api.jobs import find_due_jobs
 from documents.models import IngestPolicy
-from documents.tasks import ingest_job
+from documents.tasks import ingest_job, sweep_jobs
 from rag4c.kernel import failpoints
 from rag4c.kernel.errors import Transient
 from rag4c.kernel.grant import system_actor
 from rag4c.ledger.api import find_due_deliveries
-from rag4c.ledger.tasks import deliver_event
+from rag4c.ledger.tasks import deliver_event, sweep_deliveries
 from rag4c.scope.manager import scope
 from tenants import api as tenants
 from tests.builders import Library, TenantKit, ask, make_library, make_tenant
@@ -105,3 +105,8 @@ def drive(jobs: list[tuple[str, str]], deliveries: list[tuple[str, str]]) -> lis
         with contextlib.suppress(Transient):
             outcomes.append(deliver_event(tenant, delivery))
     return outcomes
+
+
+def sweep(**_: Any) -> int:
+    """Under the system login: the two sweeps once, as the system worker does them."""
+    return sweep_jobs() + sweep_deliveries()
