@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from documents.fact_lines import is_subject
@@ -24,49 +25,58 @@ _UNIT_LINE_CHARS = 80
 _NAMES_UNIT = re.compile(r"单位|币种|货币|\bunits?\b|\bamounts?\b|\bin\b|^[A-Za-z$€£¥]{1,6} ?(?:thousand|million|billion|m|bn|k)?s?$", re.IGNORECASE)
 
 
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """What the rows of one table share."""
+
+    extract: Extract
+    columns: list[str]
+    around: Unit
+    generic: frozenset[str]
+    reader: LineReader
+
+
 def read_table(
     extract: Extract, before: Sequence[ElementDraft], rows: Sequence[ElementDraft], reader: LineReader, mapping: FactMapping
 ) -> Iterator[Statement]:
     """Statements of one table. `before`: the visible elements just above it, nearest last."""
     columns = rows[0].col_path.split(COLUMN_SEPARATOR) if rows[0].col_path else []
-    around = _unit_above(before, rows[0].heading_path)
-    generic = key_set(mapping.generic_labels)
+    table = _Table(extract, columns, _unit_above(before, rows[0].heading_path), key_set(mapping.generic_labels), reader)
     for row in rows:
-        if "table_header" in row.flags or not row.row_path:
+        if "table_header" not in row.flags and row.row_path:
+            yield from _read_row(table, row)
+
+
+def _read_row(table: _Table, row: ElementDraft) -> Iterator[Statement]:
+    cells = _cells_of(table.extract, row)
+    locator = parse_locator(row.locator)
+    names = number_labels(table.columns) if table.columns else []
+    for place, cell in enumerate(cells[1:], 1):
+        value = _cell_text(table.extract, row, cell)
+        if not value:
             continue
-        cells = _cells_of(extract, row)
-        locator = parse_locator(row.locator)
+        label = table.columns[place] if place < len(table.columns) else ""
+        name = Name(*names[place]) if place < len(names) else None
         is_repeated = locator.row is not None and locator.row.ordinal > 0
-        names = number_labels(columns) if columns else []
-        for place, cell in enumerate(cells[1:], 1):
-            value = _cell_text(extract, row, cell)
-            if not value:
-                continue
-            label = columns[place] if place < len(columns) else ""
-            name = Name(*names[place]) if place < len(names) else None
-            unit = _unit_of(label, row.row_path, around)
-            where = _locate(locator, name)
-            review = "duplicate_label" if is_repeated or (name and label and name.ordinal) else ""
-            if len(cells) == 2 and is_subject(row.row_path):
-                yield Statement(
-                    reader.subject_of(row),
-                    row.row_path,
-                    value,
-                    cell.start,
-                    cell.end,
-                    row,
-                    where,
-                    "table_pair",
-                    unit,
-                    row.row_path,
-                    label,
-                    review,
-                    reader.group,
-                )
-            if label and not (len(columns) == 2 and normalize_key(label) in generic):
-                yield Statement(
-                    row.row_path, label, value, cell.start, cell.end, row, where, "table_cell", unit, row.row_path, label, review, reader.group
-                )
+        cell_statement = Statement(
+            row.row_path,
+            label,
+            value,
+            cell.start,
+            cell.end,
+            row,
+            _locate(locator, name),
+            "table_cell",
+            _unit_of(label, row.row_path, table.around),
+            row.row_path,
+            label,
+            "duplicate_label" if is_repeated or (name and label and name.ordinal) else "",
+            table.reader.group,
+        )
+        if len(cells) == 2 and is_subject(row.row_path):
+            yield replace(cell_statement, subject=table.reader.subject_of(row), field=row.row_path, origin="table_pair")
+        if label and not (len(table.columns) == 2 and normalize_key(label) in table.generic):
+            yield cell_statement
 
 
 def _cells_of(extract: Extract, row: ElementDraft) -> list[CellSpan]:

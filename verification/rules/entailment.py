@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import zip_longest
 from typing import TYPE_CHECKING
 
 from verification.rules.contract import Finding
 from verification.rules.entailment_clauses import best_clauses, find_borrowed_number, read_clauses
-from verification.rules.entailment_context import find_context_fault, find_tear
+from verification.rules.entailment_context import find_context_fault, find_tear, is_taken_back
 from verification.rules.entailment_direction import find_bound_fault, find_clause_fault, find_direction_fault
 from verification.rules.entailment_names import find_missing_name, find_swap
 from verification.rules.entailment_polarity import find_polarity_fault
 from verification.rules.entailment_text import Sentence, fold_text, is_han, read_sentence, split_sentences, stem_word
+from verification.rules.extract_sentences import PROSE, clean_markdown, split_units
 from verification.rules.numbers import Quantity, covers_quantity, read_quantities
 
 if TYPE_CHECKING:
@@ -23,6 +25,7 @@ TIE_MARGIN = 0.05
 # Share of the score that the best stretch decides; the rest is overlap with all cited text.
 STRETCH_SHARE = 0.7
 MAX_STRETCH_SENTENCES = 2
+_STANDS = "stands"
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +44,9 @@ def check_entailment(claim_text: str, cited_texts: Sequence[str], heading: str =
     Returns: layer L3; outcome ok or unsupported, with a code in detail; score is the overlap, also when something disagrees.
     Source: SYS-E2, answering.md "Verification".
     """
+    whole = _find_whole(claim_text, cited_texts)
+    if whole:
+        return Finding(claim_id, None, "L3", "ok" if whole == _STANDS else "unsupported", "" if whole == _STANDS else whole, 1.0)
     claim = read_sentence(claim_text)
     stretches = _read_stretches(claim, cited_texts, heading)
     everything = " \n ".join((heading, *cited_texts))
@@ -55,6 +61,27 @@ def check_entailment(claim_text: str, cited_texts: Sequence[str], heading: str =
     if not fault and score < threshold:
         fault = "too_little_overlap"
     return Finding(claim_id, None, "L3", "unsupported" if fault else "ok", fault, score)
+
+
+def _find_whole(claim_text: str, cited_texts: Sequence[str]) -> str:
+    """A claim that is a whole sentence, list item, row or record line of a cited text stands, unless the sentence after takes it back.
+
+    Nothing can be torn from it: what governs a sentence from outside stands in the sentence that follows. Empty when it is no whole one.
+    """
+    wanted = _letters_of(claim_text)
+    faults = []
+    for text in cited_texts if wanted else ():
+        units = split_units(text)
+        for unit, following in zip_longest(units, units[1:]):
+            if _letters_of(clean_markdown(text[unit.start : unit.end])) == wanted:
+                after = fold_text(clean_markdown(text[following.start : following.end])) if following and following.kind == PROSE else ""
+                faults.append("superseded" if is_taken_back(claim_text, after) else _STANDS)
+    return _STANDS if _STANDS in faults else faults[0] if faults else ""
+
+
+def _letters_of(text: str) -> str:
+    """Letters, digits and signs of numbers; how cells are divided and lines are marked is left out."""
+    return re.sub(r"[\s|·:：.。!！?？,，]+", "", fold_text(text).casefold())
 
 
 def _is_verbatim(claim_text: str, text: str) -> bool:

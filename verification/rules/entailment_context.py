@@ -73,9 +73,14 @@ def find_context_fault(claim: Sentence, evidence: Sentence, next_text: str) -> s
     for code, pattern in (("denied", _DENIED), ("denied", _DENIED_AFTER), ("reported_only", _REPORTED)):
         if pattern.search(evidence.text) and not pattern.search(claim.text):
             return code
-    if _is_outdated(claim, evidence) or (next_text and _OUTDATED_NEXT.search(next_text) and not _OUTDATED.search(claim.text)):
+    if _is_outdated(claim, evidence) or is_taken_back(claim.text, next_text):
         return "superseded"
     return _find_exception_fault(claim, evidence) or _find_condition_fault(claim, evidence)
+
+
+def is_taken_back(claim_text: str, next_text: str) -> bool:
+    """The sentence after says that it no longer holds, and the claim does not."""
+    return bool(next_text and _OUTDATED_NEXT.search(next_text) and not _OUTDATED.search(claim_text))
 
 
 def _find_exception_fault(claim: Sentence, evidence: Sentence) -> str:

@@ -9,7 +9,7 @@ from verification.rules.extract_cover import Candidate, list_candidates, prefilt
 from verification.rules.extract_features import score_details, score_vectors
 from verification.rules.extract_model import CONFIDENCE_NAME, MAX_MARGIN, logit_of, needs_probe, rate_answer, rate_rank
 from verification.rules.extract_probe import probe_candidate
-from verification.rules.extract_sentences import ITEM, ROW, clean_markdown, split_sentences, split_units
+from verification.rules.extract_sentences import ITEM, RECORD, ROW, clean_markdown, split_sentences, split_units
 from verification.rules.extract_weights import RANK_WEIGHTS
 
 if TYPE_CHECKING:
@@ -94,6 +94,6 @@ def _needs_lead(reading: QuestionReading, best: Candidate, units: Sequence[Unit]
     unit = best.unit
     if unit.lead < 0:
         return False
-    if unit.kind == ROW:
-        return units[unit.lead].kind == ROW
+    if unit.kind in {ROW, RECORD}:
+        return units[unit.lead].kind == unit.kind
     return unit.kind == ITEM and reading.lang == "en" and len(best.text.split()) <= SHORT_ITEM_WORDS

@@ -8,11 +8,16 @@ from functools import lru_cache
 
 from verification.rules.lexicon import ABBREVIATIONS
 
-HEADING, ITEM, ROW, CODE, PROSE = "heading", "item", "row", "code", "prose"
+HEADING, ITEM, ROW, RECORD, CODE, PROSE = "heading", "item", "row", "record", "code", "prose"
 MAX_SENTENCE_CHARS = 1_200  # a line without any full stop is cut at clause marks beyond this
 _HEADING = re.compile(r"\s{0,3}#{1,6}\s")
 _ITEM = re.compile(r"\s*(?:>\s*)*(?:[-*+•·–]|\d{1,3}[.)、]|[（(]\d{1,2}[）)]|[a-zA-Z][.)](?=\s))\s+(?=\S)")
-_ROW = re.compile(r"\s*\|.*\|\s*$|[^|\n]+(?:\s\|\s[^|\n]*)+$")
+_ROW = re.compile(r"\s*\|.*\|\s*$|[^|\n]+(?:\s\|\s[^|\n]*)+$|[^\t\n]+(?:\t[^\t\n]*)+$")
+# "Subject · Field: value" or a short "Field: value" says something by itself; it is no part of the lines around it.
+_RECORD = re.compile(
+    r"[^·:：。.!?！？]+ · [^:：。!?！？]{1,60}[:：]\s*\S.*$"
+    r"|(?=.{1,60}$)[^\s,，。.!?！？:：][^,，。.!?！？:：]{0,29}(?::\s+|：\s*)(?:(?!\.\s)[^。!?！？“\"])+[。.]?$"
+)
 _RULE = re.compile(r"\s*\|?[\s:|=_*-]{3,}\|?\s*$")
 _FENCE = re.compile(r"\s*(?:```|~~~)")
 _END = re.compile(r"[.!?]+[\"'”’)\]*_]*(?=\s|$|[\u3400-\u9fff])|[。！？]+[”’」』）)\"*_]*|(?<=[\u3400-\u9fff])；")
@@ -22,7 +27,7 @@ _CLAUSE = re.compile(r"[,，;；]\s*")
 _LINK = re.compile(r"!?\[([^\]]*)\]\((?:[^()]|\([^()]*\))*\)|\[([^\]]+)\]\[[^\]]*\]")
 _MARK = re.compile(r"(?<![\w*])(\*\*|__|\*|_|`{1,3}|~~)(?=\S)|(?<=\S)(\*\*|__|\*|_|`{1,3}|~~)(?![\w*])|</?[a-zA-Z][^<>]{0,200}>|\{[%{].*?[%}]\}")
 _FRONT_MATTER = re.compile(r"---[ \t]*\n(?:.*\n)*?---[ \t]*(?:\n|$)")
-_LEAD_MARK = re.compile(r"\s*(?:>\s*)*(?:#{1,6}\s+|[-*+•·]\s+)")
+_LEAD_MARK = re.compile(r"^\s*(?:>\s*)*(?:#{1,6}\s+|[-*+•·]\s+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,25 +50,36 @@ def split_units(text: str) -> tuple[Unit, ...]:
     """The same spans with kinds and lead-ins."""
     units: list[Unit] = []
     for start, end, kind in _blocks(text):
-        spans = [_trim(text, start, end)] if kind in {HEADING, ROW, CODE} else _sentences(text, start, end)
+        spans = [_trim(text, start, end)] if kind in {HEADING, ROW, RECORD, CODE} else _sentences(text, start, end)
         first = len(units)
         for number, (left, right) in enumerate(spans):
             if left < right:
-                lead = _lead_of(text, units, kind) if number == 0 else first
-                units.append(Unit(left, right, kind, lead if kind in {ITEM, ROW} else -1))
+                lead = _lead_of(text, units, kind, left) if number == 0 else first
+                units.append(Unit(left, right, kind, lead if kind in {ITEM, ROW, RECORD} else -1))
     return tuple(units)
 
 
-def _lead_of(text: str, units: list[Unit], kind: str) -> int:
-    """The head row for a row, the sentence that ends with a colon (or the paragraph just above) for a list item."""
-    if not units or kind not in {ITEM, ROW}:
+def _lead_of(text: str, units: list[Unit], kind: str, start: int) -> int:
+    """The head row for a row, the sentence that ends with a colon (or the paragraph just above) for a list item, the first line for a record's."""
+    if not units or kind not in {ITEM, ROW, RECORD}:
         return -1
     last = units[-1]
+    if kind == RECORD:
+        return _opening_line(text, units, start)
     if kind == ROW:
         return len(units) - 1 if last.kind != ROW else last.lead if last.lead >= 0 and units[last.lead].kind == ROW else len(units) - 1
     if last.kind == ITEM:
         return last.lead if last.lead < 0 or units[last.lead].kind != ITEM else units[last.lead].lead
     return len(units) - 1 if last.kind == HEADING or text[last.end - 1] in ":：*" else -1
+
+
+def _opening_line(text: str, units: list[Unit], start: int) -> int:
+    """First of the "Field: value" lines that follow each other without a gap; a line with its own subject needs none."""
+    last = units[-1]
+    is_own = " · " in text[start:].split("\n", 1)[0]
+    if is_own or last.kind != RECORD or text.count("\n", last.end, start) > 1 or " · " in text[last.start : last.end]:
+        return -1
+    return last.lead if last.lead >= 0 else len(units) - 1
 
 
 def _blocks(text: str) -> list[tuple[int, int, str]]:
@@ -91,7 +107,7 @@ def _blocks(text: str) -> list[tuple[int, int, str]]:
 def _kind_of(line: str) -> str:
     if not line.strip() or _RULE.fullmatch(line.rstrip("\n")):
         return ""
-    for kind, pattern in ((HEADING, _HEADING), (ITEM, _ITEM), (ROW, _ROW)):
+    for kind, pattern in ((HEADING, _HEADING), (ITEM, _ITEM), (ROW, _ROW), (RECORD, _RECORD)):
         if pattern.match(line.rstrip("\r\n")):
             return kind
     return PROSE
@@ -143,6 +159,7 @@ def clean_markdown(text: str) -> str:
     """The words of a span as people read them: no link targets, emphasis marks, tags or list marks; white space is single."""
     clean = _LINK.sub(lambda found: found[1] or found[2] or "", text)
     clean = _MARK.sub("", _LEAD_MARK.sub("", clean, count=1))
-    if clean.lstrip().startswith("|"):
-        clean = " · ".join(cell.strip() for cell in clean.strip().strip("|").split("|") if cell.strip())
+    separator = "|" if clean.lstrip().startswith("|") else "\t"
+    if separator in clean:
+        clean = " · ".join(cell.strip() for cell in clean.strip().strip(separator).split(separator) if cell.strip())
     return " ".join(clean.split())
