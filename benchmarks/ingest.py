@@ -57,11 +57,21 @@ class Cpu:
         return Cpu(self.own_s - earlier.own_s, self.child_s - earlier.child_s, self.postgres_s - earlier.postgres_s)
 
 
-def read_cpu(postmaster: int) -> Cpu:
-    usage = resource.getrusage(resource.RUSAGE_SELF)
-    ours = [pid for pid in descendants(os.getpid()) if pid != postmaster and parent_of(pid) == os.getpid()]
-    servers = [postmaster, *descendants(postmaster)]
-    return Cpu(usage.ru_utime + usage.ru_stime, sum(map(process_cpu_s, ours)), sum(map(process_cpu_s, servers)))
+class Meter:
+    """Reads processor times. Children that are there at its making are services, those that come later are parsers."""
+
+    def __init__(self, postmaster: int) -> None:
+        self.postmaster, self.services = postmaster, set(children_of(os.getpid()))
+
+    def read(self) -> Cpu:
+        usage, ended = resource.getrusage(resource.RUSAGE_SELF), resource.getrusage(resource.RUSAGE_CHILDREN)
+        parsers = [pid for pid in children_of(os.getpid()) if pid not in self.services]
+        servers = [self.postmaster, *children_of(self.postmaster)]
+        return Cpu(
+            usage.ru_utime + usage.ru_stime,
+            ended.ru_utime + ended.ru_stime + sum(map(process_cpu_s, parsers)),
+            sum(map(process_cpu_s, servers)),
+        )
 
 
 def process_cpu_s(pid: int) -> float:
@@ -73,30 +83,18 @@ def process_cpu_s(pid: int) -> float:
     return sum(map(int, fields[11:15])) * TICK_S
 
 
-def parent_of(pid: int) -> int:
-    try:
-        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
-    except OSError:
-        return 0
+def children_of(pid: int) -> list[int]:
+    return [int(word) for word in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
 
 
-def descendants(root: int) -> list[int]:
-    everyone = [int(path.name) for path in Path("/proc").iterdir() if path.name.isdigit()]
-    parents = {pid: parent_of(pid) for pid in everyone}
-    found = [root]
-    for pid in found:
-        found += [child for child, parent in parents.items() if parent == pid]
-    return found[1:]
-
-
-def run_steps(kit: Kit, jobs: list[uuid.UUID], step: str, work: Callable[[Claim], None], postmaster: int) -> tuple[Cpu, float]:
+def run_steps(kit: Kit, jobs: list[uuid.UUID], step: str, work: Callable[[Claim], None], meter: Meter) -> tuple[Cpu, float]:
     from documents.api.steps import run_step
 
-    before, started = read_cpu(postmaster), time.monotonic()
+    before, started = meter.read(), time.monotonic()
     for job in jobs:
         outcome = run_step(tenant_id=str(kit.host.tenant_id), job_id=str(job), step=step, work=work)
         assert outcome == "done", outcome
-    return read_cpu(postmaster).since(before), time.monotonic() - started
+    return meter.read().since(before), time.monotonic() - started
 
 
 def measure(kit: Kit, folder: Path, size_bytes: int) -> None:
@@ -112,13 +110,14 @@ def measure(kit: Kit, folder: Path, size_bytes: int) -> None:
     server = find_running(env.home_dir() / "postgres", read_credentials(env.home_dir()))
     assert server is not None
     source_id = ensure_base(kit.host, "bench", "Bench", folder)[1]
-    before, started = read_cpu(server.pid), time.monotonic()
+    meter = Meter(server.pid)
+    before, started = meter.read(), time.monotonic()
     documents.sync_source(actor=kit.host, source_id=source_id)
-    costs = {"sync": (read_cpu(server.pid).since(before), time.monotonic() - started)}
+    costs = {"sync": (meter.read().since(before), time.monotonic() - started)}
     with scope(kit.host.grant):
         jobs = list(IngestJob.objects.values_list("pk", flat=True))
-    costs["parse"] = run_steps(kit, jobs, "parsing", parse_revision, server.pid)
-    costs["split"] = run_steps(kit, jobs, "splitting", split_revision, server.pid)
+    costs["parse"] = run_steps(kit, jobs, "parsing", parse_revision, meter)
+    costs["split"] = run_steps(kit, jobs, "splitting", split_revision, meter)
     with scope(kit.host.grant):
         chunks, facts = RevisionChunk.objects.count(), Fact.objects.count()
     print(f"files={len(jobs)} bytes={size_bytes} chunks={chunks} facts={facts}")

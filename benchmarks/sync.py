@@ -29,7 +29,18 @@ if TYPE_CHECKING:
 FILES = 1000
 SECTIONS = 3
 SEED = 20_000
-SUBJECTS = ("badge", "parking permit", "travel request", "laptop", "meeting room", "invoice", "holiday plan", "contract", "visitor pass", "expense claim")
+SUBJECTS = (
+    "badge",
+    "parking permit",
+    "travel request",
+    "laptop",
+    "meeting room",
+    "invoice",
+    "holiday plan",
+    "contract",
+    "visitor pass",
+    "expense claim",
+)
 PLACES = ("north office", "south office", "warehouse", "laboratory", "reception", "training centre", "data centre", "canteen")
 VERBS = ("is issued by", "is kept at", "is checked by", "is returned to", "is renewed at", "is signed at")
 COMMIT_POINTS = ("sync.commit.before", "manifest.commit.before", "release.commit.before")
@@ -207,7 +218,9 @@ def insert_text_at_the_top(bench: Bench) -> None:
     after = bench.look()
     moved = sum(after.places[path].get(key, locator) != locator for key, locator in before.places[path].items())
     bench.say("text_embeddings", after.embeddings - before.embeddings, expected=1)
-    bench.say("text_embeddings_of_unchanged_chunks", after.embeddings - before.embeddings - len(after.chunks.keys() - before.chunks.keys()), expected=0)
+    bench.say(
+        "text_embeddings_of_unchanged_chunks", after.embeddings - before.embeddings - len(after.chunks.keys() - before.chunks.keys()), expected=0
+    )
     bench.say("text_locators_moved", f"{moved}/{len(before.places[path])}", expected=f"{len(before.places[path])}/{len(before.places[path])}")
 
 
@@ -222,7 +235,9 @@ def rename_a_heading(bench: Bench) -> None:
     bench.say("heading_embeddings", after.embeddings - before.embeddings, expected=len(new))
     digests = [Counter(side.chunks[key][0] for key in keys) for side, keys in ((after, new), (before, old))]
     bench.say("heading_content_sha256_unchanged", digests[0] == digests[1] and bool(new), expected=True)
-    bench.say("heading_index_text_sha256_changed", {after.chunks[key][1] for key in new}.isdisjoint(before.chunks[key][1] for key in old), expected=True)
+    bench.say(
+        "heading_index_text_sha256_changed", {after.chunks[key][1] for key in new}.isdisjoint(before.chunks[key][1] for key in old), expected=True
+    )
 
 
 def delete_a_file(bench: Bench) -> None:

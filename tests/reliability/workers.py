@@ -69,5 +69,7 @@ class Workers:
     def explain(self) -> str:
         jobs = self.lab.query(self.database, "SELECT state, error_code, attempts, lease_until, count(*) FROM documents_ingestjob GROUP BY 1, 2, 3, 4")
         owed = self.lab.query(self.database, "SELECT state, attempts, due_at, count(*) FROM ledger_delivery GROUP BY 1, 2, 3")
-        logs = {name: (self.lab.root / f"{name}.log").read_text()[-1500:] for name in ("worker", "system") if (self.lab.root / f"{name}.log").exists()}
+        logs = {
+            name: (self.lab.root / f"{name}.log").read_text()[-1500:] for name in ("worker", "system") if (self.lab.root / f"{name}.log").exists()
+        }
         return f"jobs {jobs}, deliveries {owed}, logs {logs}"
