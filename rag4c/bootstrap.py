@@ -65,7 +65,8 @@ def start_platform() -> Platform:
         _export(str(parts.get("host", "127.0.0.1")), int(str(parts.get("port") or 5432)), passwords, redis_url)
         os.environ["RAG4C_DB_NAME"] = str(parts.get("dbname") or "rag4c")
         return Platform(None, make_conninfo(database_url), passwords)
-    services = start_services(home, durable=True)
+    ports = env.read_int("RAG4C_POSTGRES_PORT") or None, env.read_int("RAG4C_REDIS_PORT") or None
+    services = start_services(home, durable=True, postgres_port=ports[0], redis_port=ports[1])
     server = services.postgres
     _export(server.host, server.port, {**passwords, **server.passwords}, services.redis.url())
     return Platform(services, server.dsn("postgres", "postgres"), {**passwords, **server.passwords})

@@ -32,6 +32,8 @@ VARIABLES: Final[tuple[Variable, ...]] = (
     Variable("RAG4C_HOME", "path", str(PROJECT_DIR / ".local"), "Folder of everything that is written: embedded data, blobs, models, logs."),
     Variable("RAG4C_DATABASE_URL", "secret", "", "postgresql://superuser:…@host/db to use instead of the embedded Postgres."),
     Variable("RAG4C_REDIS_URL", "secret", "", "redis://… to use instead of the embedded Redis."),
+    Variable("RAG4C_POSTGRES_PORT", "int", "0", "Loopback port of the embedded Postgres; 0 takes a socket in the data folder.", 0, 65535),
+    Variable("RAG4C_REDIS_PORT", "int", "0", "Loopback port of the embedded Redis; 0 takes a free one.", 0, 65535),
     Variable("RAG4C_HOST", "str", "127.0.0.1", "Address that the web server binds."),
     Variable("RAG4C_PORT", "int", "8080", "Port that the web server binds; 0 takes a free one.", 0, 65535),
     Variable("RAG4C_ALLOWED_HOSTS", "str", "localhost,127.0.0.1,[::1]", "Comma-separated host names that the web server answers to."),

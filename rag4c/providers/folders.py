@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
+from typing import TYPE_CHECKING
 
-MODEL_FOLDER_VARIABLE = "RAG4C_MODEL_DIR"
+from rag4c.kernel import env
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def default_model_folder() -> Path:
-    """RAG4C_MODEL_DIR, or `.local/models` below the project (the folder with pyproject.toml), or below the working folder when installed elsewhere."""
-    if configured := os.environ.get(MODEL_FOLDER_VARIABLE):
-        return Path(configured).expanduser()
-    checkout = Path(__file__).resolve().parents[2]
-    root = checkout if (checkout / "pyproject.toml").is_file() else Path.cwd()
-    return root / ".local" / "models"
+    """RAG4C_MODEL_DIR, or the folder `models` of RAG4C_HOME."""
+    return env.read_path("RAG4C_MODEL_DIR") or env.home_dir() / "models"

@@ -20,8 +20,6 @@ from tests.builders import event_codes, make_library
 if TYPE_CHECKING:
     import uuid
 
-    from documents.api import Claim
-
 LEAVE = "# Leave\n\nEmployees get 25 days of paid leave a year.\n\n## Parental leave\n\nParents get 16 weeks of paid parental leave.\n"
 STEPS = ("parsing", "splitting", "indexing")
 WORK = {"parsing": parse_revision, "splitting": split_revision, "indexing": _embed_revision}
@@ -42,7 +40,8 @@ def set_policy(kit, **values) -> None:
         IngestPolicy.objects.create(tenant_id=kit.id, version=IngestPolicy.objects.count() + 1, **values)
 
 
-def claim(kit, job, step) -> Claim | None:
+def claim(kit, job, step):
+    """The claim, or None when somebody else has the step or it is not its turn."""
     return claim_step(tenant_id=kit.id, job_id=job, step=step)
 
 
@@ -62,7 +61,7 @@ def end_lease(kit, job) -> None:
         IngestJob.objects.filter(pk=job).update(lease_until=after(timedelta(seconds=-1)))
 
 
-def job_row(kit, job) -> IngestJob:
+def job_row(kit, job):
     with scope(kit.system.grant):
         return IngestJob.objects.get(pk=job)
 

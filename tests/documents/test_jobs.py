@@ -180,7 +180,7 @@ def test_GOV_F5_an_older_revision_that_finishes_last_does_not_take_the_head_back
         for step in STEPS:
             assert do_step(acme, job, step) == "done"
     with scope(acme.system.grant):
-        assert Document.objects.get().head.number == 2
+        assert list(Document.objects.values_list("head__number", flat=True)) == [2]
 
 
 def test_GOV_F6_a_late_indexer_of_a_deleted_document_makes_nothing_retrievable(acme):
@@ -382,7 +382,7 @@ def test_R13_the_sweep_finds_what_waits_or_was_left_and_nothing_else(real_db, po
 
         def due():
             jobs = {row[0] for row in system.execute("SELECT job_id FROM rag4c_due_jobs(500)")}
-            return job in jobs, system.execute("SELECT count(*) FROM rag4c_due_deliveries(500)").fetchone()[0]
+            return job in jobs, len(system.execute("SELECT * FROM rag4c_due_deliveries(500)").fetchall())
 
         assert due() == (True, 0)  # the message may have been lost
         claim(acme, job, "parsing")

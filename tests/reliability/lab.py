@@ -9,7 +9,6 @@ import sys
 import tempfile
 import uuid
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psycopg
@@ -19,6 +18,7 @@ from rag4c.kernel.env import PROJECT_DIR
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from tests.conftest import Clones
 

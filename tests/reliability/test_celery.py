@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import time
 
 import pytest
@@ -11,6 +13,7 @@ from tests.reliability import state
 from tests.reliability.workers import Workers
 
 SWEEP_S = 1.0
+HELD = "SELECT id FROM documents_ingestjob WHERE state = 'indexing' AND lease_until > clock_timestamp()"
 
 
 @pytest.fixture
@@ -99,6 +102,26 @@ def test_GOV_F2_killed_pool_children_and_workers_lose_and_double_nothing(lab, ma
     check_exactly_once(lab, workers, 12)
     with capsys.disabled():
         print(f"\nworker_kills=2 documents=12 open_at_kill={left} lost=0 doubled=0 recovery_s={time.monotonic() - started:.0f}")
+
+
+@pytest.mark.slow
+def test_GOV_F2_a_worker_frozen_past_its_lease_wakes_and_writes_nothing(lab, make_workers, capsys):
+    workers, ids = make_workers(8)
+    lab.ask_for(workers.database, "only_sync", ids=ids)
+    workers.start("worker", "system", "beat")
+    workers.wait_for(lambda completed, _: completed >= 1 and bool(lab.query(workers.database, HELD)), timeout_s=120)
+    frozen = workers.freeze("worker")
+    held = lab.query(workers.database, HELD)
+    assert held  # frozen with a batch in its hands
+    workers.start("worker")
+    workers.wait_for(all_done, timeout_s=180)
+    os.killpg(frozen.pid, signal.SIGCONT)
+    time.sleep(5)  # it finishes what it had begun, and is refused
+    check_exactly_once(lab, workers, 8)
+    refused = (lab.root / "worker.log").read_text().count("job.fence_lost")
+    with capsys.disabled():
+        print(f"\nfrozen_workers=1 steps_held_when_frozen={len(held)} stale_writes_refused={refused} stale_writes_accepted=0")
+    assert refused >= 1
 
 
 @pytest.mark.slow

@@ -52,8 +52,16 @@ class Workers:
         os.killpg(process.pid, signal.SIGKILL)
         process.wait()
 
+    def freeze(self, name: str) -> subprocess.Popen[bytes]:
+        """SIGSTOP of a process with everything below it: alive, and silent. It is still stopped at the end."""
+        process = self.running.pop(name)
+        os.killpg(process.pid, signal.SIGSTOP)
+        self.running[f"{name} frozen"] = process
+        return process
+
     def stop(self) -> None:
         for process in self.running.values():
+            os.killpg(process.pid, signal.SIGCONT)  # nothing that is frozen can end in order
             end_group(process.pid, grace_s=10)
             process.wait()
         self.running.clear()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from dataclasses import dataclass, field
+from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from documents import api as documents
@@ -22,8 +23,8 @@ from verification.rules.contract import ConflictReport, Draft, Finding, Scores, 
 from verification.rules.decision import DecisionInputs, decide
 from verification.rules.extract import draft_answer
 from verification.rules.facts_answer import FactAnswer, UnsupportedAttribute, draft_fact_answer, find_fact_answer
-from verification.rules.lexicon_words import cover_of, prepare_text, read_words
 from verification.rules.question import read_question
+from verification.rules.unsupported import settle_unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
     from rag4c.kernel.grant import Actor, Grant
     from verification.api.contract import AnswerView
     from verification.rules.contract import AnswerThresholds, Embed, FactRow, Passage
+    from verification.rules.facts_context import ReadPassage
     from verification.rules.question import QuestionReading
 
 __all__ = ["answer_question"]
@@ -131,7 +133,7 @@ def _find_evidence(grant: Grant, question: str, visible: retrieval.VisibleSet, t
     reading = read_question(question)
     facts = list_facts(grant, visible)
     synonyms = documents.field_synonyms(grant)[1]
-    found = find_fact_answer(reading, facts, synonyms) if facts else None
+    found = find_fact_answer(reading, facts, synonyms, _passage_reader(grant, visible)) if facts else None
     fact_chunks = [uuid.UUID(fact.chunk_id) for fact in found.facts] if isinstance(found, FactAnswer) else []
     gathered = retrieval.gather(grant=grant, question=question, visible=visible, fact_chunk_ids=fact_chunks)
     work = _Work(grant, reading, thresholds, gathered, make_embed(grant.tenant_id), facts)
@@ -147,6 +149,17 @@ def _find_evidence(grant: Grant, question: str, visible: retrieval.VisibleSet, t
     return work
 
 
+def _passage_reader(grant: Grant, visible: retrieval.VisibleSet) -> ReadPassage:
+    """Passages around the few facts that a question names, each read once."""
+
+    @cache
+    def read(chunk_id: str) -> Passage | None:
+        texts = documents.read_evidence(grant=grant, place_ids=[visible.place_ids[uuid.UUID(chunk_id)]])
+        return next(iter(wide_passages((), [retrieval.WideHit(text, {}) for text in texts])), None)
+
+    return read
+
+
 def _draft_facts(work: _Work, found: FactAnswer) -> None:
     """The complete permitted source set of the answered keys goes to the audit, beyond top-k and budget (SYS-B3)."""
     stated = _state_once(found.facts, {passage.chunk_id for passage in work.passages})
@@ -154,10 +167,14 @@ def _draft_facts(work: _Work, found: FactAnswer) -> None:
     if work.draft is None or not stated:
         work.draft = None
         return
-    keys = {(fact.subject_key, fact.field_key) for fact in found.facts}
-    periods = {fact.period for fact in found.facts}
-    work.same_key = tuple(fact for fact in work.facts if (fact.subject_key, fact.field_key) in keys and fact.period in periods)
+    work.same_key = found.facts if found.is_by_heading else _same_key_facts(found.facts, work.facts)
     work.stated = {claim.id: fact for claim, fact in zip(work.draft.claims, stated, strict=True)}
+
+
+def _same_key_facts(chosen: Sequence[FactRow], facts: Sequence[FactRow]) -> tuple[FactRow, ...]:
+    keys = {(fact.subject_key, fact.field_key) for fact in chosen}
+    periods = {fact.period for fact in chosen}
+    return tuple(fact for fact in facts if (fact.subject_key, fact.field_key) in keys and fact.period in periods)
 
 
 def _state_once(facts: Sequence[FactRow], chunk_ids: set[str]) -> tuple[FactRow, ...]:
@@ -215,16 +232,9 @@ def _decide(work: _Work) -> Verdict:
 
 
 def _unsupported_of(work: _Work) -> tuple[str, str] | None:
-    """The record has no such field, and no drafted sentence that surely answers names it either (SYS-B5).
-
-    A record's subject may be the heading of a whole chapter: prose below it that is rated well above the threshold is believed.
-    """
+    """The record has no such field, and no drafted sentence that surely answers says it either (SYS-B5)."""
     if work.unsupported is None:
         return None
     answers = work.relevance is not None and work.relevance.outcome == "ok"
-    if answers and work.draft is not None and (work.draft.confidence or 0.0) >= work.thresholds.min_confidence_over_record:
-        return None
-    said = prepare_text(" ".join(claim.text for claim in work.draft.claims)) if work.draft else prepare_text("")
-    if all(cover_of(word, said) >= 0.7 for word in read_words(work.unsupported.attribute)):
-        return None
-    return work.unsupported.subject, work.unsupported.attribute
+    least = max(work.thresholds.min_confidence_over_record, work.thresholds.min_confidence or 0.0)
+    return settle_unsupported(work.unsupported, work.reading, work.draft if answers else None, work.passages, least)

@@ -26,10 +26,15 @@ def rate_number_conflict(reading: QuestionReading, near: str) -> float:
     held = find_quantities(near)
     worst = 0.0
     for asked in reading.quantities:
-        if asked.kind == "per" or any(covers_quantity(have, asked) or covers_quantity(asked, have) for have in held):
+        if asked.kind == "per" or _is_origin(asked) or any(covers_quantity(have, asked) or covers_quantity(asked, have) for have in held):
             continue
         worst = max(worst, 1.0 if any(_same_kind(have, asked) for have in held) else 0.5)
     return worst
+
+
+def _is_origin(quantity: Quantity) -> bool:
+    """A bare zero is what the question counts from ("above or below zero"), no value that must be met."""
+    return quantity.kind == "number" and quantity.value == 0 and not quantity.unit
 
 
 def _same_kind(a: Quantity, b: Quantity) -> bool:

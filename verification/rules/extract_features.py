@@ -9,11 +9,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from verification.rules.asked_units import drop_conditions
 from verification.rules.extract_contrary import rate_hint_near, rate_number_conflict, rate_opposite, rate_type_missing
 from verification.rules.extract_cover import Candidate, coverage_of, hard_words, worst_of
 from verification.rules.lexicon_quantities import find_quantities
 from verification.rules.lexicon_words import Word, cover_of, prepare_text, read_words
-from verification.rules.question_types import fitting_quantities, is_negated, rate_type
+from verification.rules.question_types import fitting_quantities, is_negated, rate_type, tells_ruling
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -47,12 +48,13 @@ def score_details(reading: QuestionReading, candidates: Sequence[Candidate], wei
 
 
 def _type_features(reading: QuestionReading, candidate: Candidate) -> dict[str, float]:
-    fitting = fitting_quantities(reading.answer_type, find_quantities(candidate.text), reading.quantities)
+    held = drop_conditions(reading.text, find_quantities(candidate.text), candidate.text)
+    fitting = fitting_quantities(reading.answer_type, held, reading.quantities)
     asked = frozenset(word.text.casefold() for word in reading.words)
     places = [word.start for word in read_words(candidate.text) if word.key in reading.word_keys] if fitting else []
     gap = min((abs(place - quantity.start) for place in places for quantity in fitting), default=None)
     return {
-        "type": rate_type(reading.answer_type, candidate.text, fitting, asked),
+        "type": 1.0 if tells_ruling(reading.text, candidate.text) else rate_type(reading.answer_type, candidate.text, fitting, asked),
         "type_near": 0.0 if gap is None else 1.0 / (1.0 + gap / NEAR_CHARS),
         "type_missing": rate_type_missing(reading, fitting, candidate.text),
         "hint_near": rate_hint_near(reading, candidate.text, fitting),

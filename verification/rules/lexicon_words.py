@@ -10,7 +10,16 @@ from functools import lru_cache
 import rjieba
 import Stemmer
 
-from verification.rules.lexicon import CHINESE_KEPT, CHINESE_STOP, ENGLISH_KEPT, ENGLISH_STOP, SYNONYMS_CHINESE, SYNONYMS_ENGLISH
+from verification.rules.lexicon import (
+    CHINESE_KEPT,
+    CHINESE_STOP,
+    ENGLISH_KEPT,
+    ENGLISH_STOP,
+    PREFIXES_CHINESE,
+    PREFIXES_ENGLISH,
+    SYNONYMS_CHINESE,
+    SYNONYMS_ENGLISH,
+)
 from verification.rules.numbers import fold_width
 
 _HAN = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff"
@@ -149,3 +158,19 @@ def _cover_of_chinese(word: Word, text: TextWords) -> float:
         return 0.25 * sum(char in text.folded for char in word.key) / len(word.key) if len(word.key) == 2 else 0.0
     pairs = [word.key[i : i + 2] for i in range(len(word.key) - 1)]
     return PREFIX_COVER * sum(pair in text.folded for pair in pairs) / len(pairs)
+
+
+def is_only_prefixed(word: Word, text: TextWords) -> bool:
+    """Whether the text has the word, and each time behind a prefix that makes another word of it."""
+    if word.is_number or len(word.text) < 2:
+        return False
+    pattern = _prefixed(word.text.casefold())
+    places = [found.group("prefix") for found in pattern.finditer(text.folded)]
+    return bool(places) and all(places)
+
+
+@lru_cache(maxsize=4_096)
+def _prefixed(word: str) -> re.Pattern[str]:
+    if word.isascii():
+        return re.compile(rf"(?:\b(?P<prefix>{'|'.join(sorted(PREFIXES_ENGLISH))})[ -])?\b{re.escape(word)}\b")
+    return re.compile(rf"(?P<prefix>[{PREFIXES_CHINESE}])?{re.escape(word)}")

@@ -19,6 +19,7 @@ ANSWER_TYPES = (
     "duration",
     "money",
     "percent",
+    "frequency",
     "time",
     "person",
     "place",
@@ -31,7 +32,7 @@ ANSWER_TYPES = (
     "contact",
     "other",
 )
-QUANTITY_TYPES = frozenset({"number", "percent", "money", "duration", "date", "when", "time"})
+QUANTITY_TYPES = frozenset({"number", "frequency", "percent", "money", "duration", "date", "when", "time"})
 _I = re.compile
 _TIME_NOUN = r"(?:seconds?|minutes?|hours?|(?:business |working |calendar )?days?|weeks?|months?|quarters?|years?)"
 _ENGLISH: tuple[tuple[str, re.Pattern[str]], ...] = (
@@ -48,6 +49,14 @@ _ENGLISH: tuple[tuple[str, re.Pattern[str]], ...] = (
             r"\bhow much (?:money|does .*\b(?:cost|pay|charge)|do .*\b(?:cost|pay|charge)|did .*\b(?:cost|pay|spend)|is (?:the|a|an) .*\b(?:fee|price|fine|subsidy|allowance|budget|salary|cost|grant)|.*\bin (?:dollars|euros|pounds|usd|yuan))|\bwhat (?:is|was|are|were|does|did) .*\b(?:price|cost|fee|fine|salary|allowance|bounty|budget|subsidy|amount paid)\b|\bhow much\b.*\b(?:paid|cost|worth|money)\b"
         ),
     ),
+    ("frequency", _I(r"\bhow (?:often|frequently)\b")),
+    (
+        "number",  # a place in a row, and the length of a text, which is no time
+        _I(
+            r"\b(?:what|which) (?:calendar |working |business )?(?:day|week|month|year) of (?!(?:the )?(?:week|month|year)\b|\d)"
+            r"|\bhow long (?:must|should|can|may|could|shall) .*\bbe\b"
+        ),
+    ),
     (
         "duration",
         _I(
@@ -57,7 +66,7 @@ _ENGLISH: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "number",
         _I(
-            r"\bhow (?:many|much|often|tall|high|deep|wide|old|large|big|far|heavy|hot|cold|frequently)\b|\bwhat (?:number|population|size|height|depth|length|distance|temperature|area|score|altitude|elevation)\b|\bwhat (?:is|was|are|were) the (?:[a-z]+ ){0,4}(?:number|population|size|height|depth|length|distance|temperature|area|score|altitude|elevation|limit|minimum|maximum)\b|\bhow long (?:is|was) the\b"
+            r"\bhow (?:many|much|tall|high|deep|wide|old|large|big|far|heavy|hot|cold)\b|\bwhat (?:number|population|size|height|depth|length|distance|temperature|area|score|altitude|elevation)\b|\bwhat (?:is|was|are|were) the (?:[a-z]+ ){0,4}(?:number|population|size|height|depth|length|distance|temperature|area|score|altitude|elevation|limit|minimum|maximum)\b|\bhow long (?:is|was) the\b"
         ),
     ),
     ("time", _I(r"\b(?:at )?(?:what|which) (?:time|hour)\b(?! (?:period|frame|zone))|\bopening hours\b")),
@@ -108,6 +117,7 @@ _CHINESE: tuple[tuple[str, re.Pattern[str]], ...] = (
             r"多少(?:钱|元|美元|万元|亿元|人民币|欧元|英镑|港元|港币|日元)|(?:价格|金额|费用|票价|售价|成本|工资|薪水|奖金|赏金|补贴|预算|造价|票房)[^，,]{0,8}(?:多少|几|是什么)"
         ),
     ),
+    ("frequency", _I(rf"(?:多久|多长时间|[几多少]+{_TIME_ZH})(?:[^，,。？?]{{0,6}})[一1]次|每(?:天|周|月|年|季度)几次|频率")),
     (
         "duration",
         _I(
@@ -140,6 +150,7 @@ _KINDS: dict[str, frozenset[str]] = {
     "percent": frozenset({"percent"}),
     "money": frozenset({"money"}),
     "duration": frozenset({"duration", "per"}),
+    "frequency": frozenset({"per", "duration", "weekday"}),
     "date": frozenset({"date", "weekday", "time", "slashed_date"}),
     "when": frozenset({"date", "weekday", "time", "slashed_date", "duration"}),
     "time": frozenset({"time", "clock", "clock12"}),
@@ -154,6 +165,17 @@ _PERSON_WORDS = re.compile(
 )
 _REASON = re.compile(
     r"\b(?:because|due to|since|so that|in order to|as a result|therefore|thus|owing to|caused?|reason|to [a-z]+)\b|因为|由于|因此|为了|以便|所以|原因|使得|导致|因|避免",
+    re.I,
+)
+_RULING = re.compile(
+    r"\b(?:may|must|can|cannot|allowed|permitted|forbidden|prohibited|banned|required|mandatory|compulsory|obligatory|optional|not need|not have to)\b"
+    r"|可以|允许|准许|不得|禁止|严禁|必须|不准|无需|不必|不能|应当?(?=[由在先按向])",
+    re.I,
+)
+_ASKS_RULING = re.compile(
+    r"^(?:is|are) .*\b(?:allowed|permitted|forbidden|prohibited|banned|required|mandatory|compulsory|obligatory|optional)\b|^(?:may|must|should|can) "
+    r"|^do(?:es)? .*\b(?:have|has|need) to\b"
+    r"|能不能|可不可以|能否|可否|需不需要|(?:可以|允许|禁止|必须|需要).*吗[?？]?$|是否(?:可以|允许|禁止|必须|需要)",
     re.I,
 )
 _PLACE = re.compile(r"\b(?:in|at|near|on|from|to|within|under|inside|into)\b|在|位于|于|省|市|县|区|国|州|岛|镇|村|路|街|山|河|地|洲", re.I)
@@ -216,8 +238,13 @@ def rate_type(answer_type: str, text: str, fitting: Iterable[Quantity], question
     if answer_type == "reason":
         return 1.0 if _REASON.search(text) else 0.3
     if answer_type not in {"person", "place"}:
-        return 0.7
+        return 0.3 if answer_type == "manner" and " · " in text else 0.7  # cells and fields name values, they do not say how
     return (_rate_person if answer_type == "person" else _rate_place)(text, question_words)
+
+
+def tells_ruling(question: str, text: str) -> bool:
+    """Whether it is asked if something is allowed or required, and the text says that something is or is not."""
+    return _ASKS_RULING.search(question) is not None and _RULING.search(text) is not None
 
 
 def _rate_place(text: str, question_words: frozenset[str]) -> float:

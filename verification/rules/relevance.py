@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import re
 from typing import TYPE_CHECKING
 
+from verification.rules.asked_units import drop_conditions, read_asked_unit
 from verification.rules.contract import Finding
 from verification.rules.extract import rank_sentences, rate_confidence
 from verification.rules.extract_cover import context_of
 from verification.rules.lexicon_quantities import find_quantities
-from verification.rules.lexicon_words import cover_of, prepare_text, read_words
+from verification.rules.lexicon_words import cover_of, is_only_prefixed, prepare_text, read_words
 from verification.rules.numbers import covers_quantity
 from verification.rules.question_types import QUANTITY_TYPES, fitting_quantities, is_bare_year, rate_type
 
@@ -24,10 +24,6 @@ MEASURED_TYPES = QUANTITY_TYPES | {"contact"}
 # A policy may move these through AnswerThresholds.extra; the defaults are from the development halves of the shared sets.
 DEFAULTS = {"min_subject_cover": 0.5, "min_attribute_cover": 0.3, "min_type_rate": 0.2}
 MAX_ATTRIBUTE_WORDS, COVERED = 2, 0.7
-_UNIT_ASKED = re.compile(
-    r"\bhow many (?:[a-z]+ )?(?P<en>seconds|minutes|hours|days|weeks|months|years|percent|dollars|euros|pounds|metres|meters|kilometers|kilometres|miles|feet)\b|\bin (?P<en_b>dollars|euros|pounds|yuan|percent|kilometres|kilometers|miles|metres|meters|feet|inches)\b|(?:多少|几)(?P<zh>个月|天|小时|分钟|年|周|美元|欧元|元|公里|米|千克|公斤|吨|平方公里|公顷)(?!代|级|出生)",
-    re.I,
-)
 
 
 def check_answers_question(
@@ -35,7 +31,7 @@ def check_answers_question(
 ) -> tuple[Finding, ...]:
     """One finding for each thing the question asks for and the cited text does not carry; a single `ok` when nothing is missing.
 
-    Detail codes: type_mismatch, unit_mismatch, time_mismatch, subject_missing, attribute_missing, low_confidence.
+    Detail codes: type_mismatch, unit_mismatch, another_thing, time_mismatch, subject_missing, attribute_missing, low_confidence.
     """
     if not claims:
         return ()
@@ -48,6 +44,7 @@ def check_answers_question(
     checks: tuple[tuple[str, Callable[[], bool]], ...] = (
         ("type_mismatch", lambda: _type_differs(reading, said, limits["min_type_rate"])),
         ("unit_mismatch", lambda: _unit_differs(reading, said)),
+        ("another_thing", lambda: _is_another_thing(reading, said)),
         ("time_mismatch", lambda: _time_differs(reading, near, wide)),
         ("subject_missing", lambda: _subject_missing(reading, wide, limits["min_subject_cover"])),
         ("attribute_missing", lambda: _attribute_missing(reading, wide, passages, limits["min_attribute_cover"])),
@@ -85,21 +82,22 @@ def _cited_passages(claims: Sequence[Claim], passages: Sequence[Passage]) -> lis
 def _type_differs(reading: QuestionReading, said: str, least: float) -> bool:
     if reading.answer_type not in MEASURED_TYPES:
         return False
-    fitting = fitting_quantities(reading.answer_type, find_quantities(said), reading.quantities)
+    fitting = fitting_quantities(reading.answer_type, drop_conditions(reading.text, find_quantities(said), said), reading.quantities)
     return rate_type(reading.answer_type, said, fitting, frozenset()) < least
 
 
 def _unit_differs(reading: QuestionReading, said: str) -> bool:
     """The question names a unit, the text gives quantities with units, and none is of that kind."""
-    found = _UNIT_ASKED.search(reading.text)
-    if not found:
+    asked = read_asked_unit(reading.text)
+    if asked is None:
         return False
-    unit = found["en"] or found["en_b"] or found["zh"]
-    asked = find_quantities(f"2 {unit}")
-    if not asked:
-        return False
-    kind = asked[0].kind
-    return not any(quantity.kind in {kind, "per"} for quantity in find_quantities(said))
+    return not any(quantity.kind in {asked.kind, "per"} for quantity in find_quantities(said))
+
+
+def _is_another_thing(reading: QuestionReading, said: str) -> bool:
+    """A word of the question that the answer has only with a prefix that makes it another: 产假 in 陪产假, members in non-members."""
+    text = prepare_text(said)
+    return any(is_only_prefixed(word, text) for word in reading.words)
 
 
 def _time_differs(reading: QuestionReading, near: str, wide: str) -> bool:
