@@ -23,7 +23,7 @@ class IngestPolicy(TenantModel):
     target_chars_cjk = models.PositiveIntegerField(default=500)
     max_chars_cjk = models.PositiveIntegerField(default=800)
     table_rows = models.PositiveIntegerField(default=20)
-    max_file_bytes = models.PositiveBigIntegerField(default=50 * 1024 * 1024)
+    max_file_bytes = models.PositiveBigIntegerField(default=50_000_000)
     max_attempts = models.PositiveSmallIntegerField(default=3)
     lease_s = models.PositiveIntegerField(default=120)
 
@@ -100,7 +100,7 @@ class Document(TenantModel):
 
 
 class Blob(TenantModel):
-    """Original bytes in storage, one object per tenant and digest; block digests let a span be checked without reading a large file."""
+    """Original bytes in storage, one object per tenant and digest."""
 
     sha256 = models.CharField(max_length=SHA256)
     size_bytes = models.PositiveBigIntegerField()

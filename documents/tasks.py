@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from celery import shared_task
 
 from documents.api.ingest import parse_revision, split_revision
@@ -10,6 +12,8 @@ from documents.api.steps import run_step
 from documents.hints import INGEST_TASK
 from documents.models import IngestJob
 from rag4c.scope.tasks import ScopedTask
+
+HINT_S: Final = 60  # a sweep's message: later sweeps send it again, so a long queue does not fill with repetitions that fresh work waits behind
 
 
 class JobTask(ScopedTask):
@@ -28,5 +32,5 @@ def ingest_job(tenant_id: str, job_id: str) -> str:
 def sweep_jobs() -> int:
     due = find_due_jobs()
     for tenant_id, job_id in due:
-        ingest_job.delay(tenant_id, job_id)
+        ingest_job.apply_async((tenant_id, job_id), expires=HINT_S)
     return len(due)

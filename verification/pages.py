@@ -172,9 +172,9 @@ def _cut_line(raw: str, at: int, marks: list[_Mark]) -> tuple[Part, ...]:
 
 
 def _first_number(document: CitedDocument) -> int | None:
-    """Number of the first line shown: the locator names the line on which the cited part begins."""
+    """Number of the first line shown, by the locator of the cited part; none where the text's lines are not those of the file."""
     match = _FIRST_LINE.match(document.locator)
-    return None if match is None else int(match[1]) - document.before.count("\n")
+    return None if match is None or not document.has_source_lines else int(match[1]) - document.before.count("\n")
 
 
 def _copy_text(view: AnswerView) -> str:

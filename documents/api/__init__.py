@@ -24,7 +24,7 @@ from documents.api.heads import (
 )
 from documents.api.ingest import ChunkToEmbed, chunks_of_job, finish_indexing
 from documents.api.jobs import Claim, count_jobs, keep_lease, retry_job
-from documents.api.places import locate_spans, places_covering
+from documents.api.places import SOURCE_IS_TEXT, locate_spans, places_covering
 from documents.api.policies import field_synonyms, ingest_policy_digest
 from documents.api.reading import (
     DocumentText,
@@ -43,6 +43,7 @@ from documents.api.steps import run_step
 from documents.api.sync import Refusal, SyncReport, sync_source
 
 __all__ = [
+    "SOURCE_IS_TEXT",
     "BaseInfo",
     "ChunkToEmbed",
     "Claim",

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from rag4c.kernel.grant import Grant
 
-__all__ = ["locate_spans", "places_covering"]
+__all__ = ["SOURCE_IS_TEXT", "locate_spans", "places_covering"]
 SOURCE_IS_TEXT: Final = frozenset({"text/plain", "text/markdown"})  # the canonical text is the decoded source itself
 
 

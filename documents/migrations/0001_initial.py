@@ -104,7 +104,7 @@ class Migration(migrations.Migration):
                 ('target_chars_cjk', models.PositiveIntegerField(default=500)),
                 ('max_chars_cjk', models.PositiveIntegerField(default=800)),
                 ('table_rows', models.PositiveIntegerField(default=20)),
-                ('max_file_bytes', models.PositiveBigIntegerField(default=52428800)),
+                ('max_file_bytes', models.PositiveBigIntegerField(default=50000000)),
                 ('max_attempts', models.PositiveSmallIntegerField(default=3)),
                 ('lease_s', models.PositiveIntegerField(default=120)),
                 ('tenant', models.ForeignKey(db_index=False, editable=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='tenants.tenant')),

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import Final
+
 from celery import shared_task
 
 from rag4c.ledger import api
 from rag4c.ledger.models import Delivery
 from rag4c.scope.tasks import ScopedTask
+
+HINT_S: Final = 60  # a sweep's message: later sweeps send it again, so a long queue does not fill with repetitions
 
 
 class DeliveryTask(ScopedTask):
@@ -23,5 +27,5 @@ def deliver_event(tenant_id: str, delivery_id: str) -> str:
 def sweep_deliveries() -> int:
     due = api.find_due_deliveries()
     for tenant_id, delivery_id in due:
-        deliver_event.delay(tenant_id, delivery_id)
+        deliver_event.apply_async((tenant_id, delivery_id), expires=HINT_S)
     return len(due)

@@ -1,6 +1,6 @@
 """What other apps may call of retrieval."""
 
-from retrieval.api.evidence import Gathered, WideHit, gather, readable_documents, search
+from retrieval.api.evidence import Gathered, Projection, WideHit, gather, read_projections, readable_documents, search
 from retrieval.api.indexing import index_job
 from retrieval.api.policies import RetrievalPolicy, policy_digest, retrieval_policy_in_force
 from retrieval.api.publication import (
@@ -25,6 +25,7 @@ __all__ = [
     "EvidencePack",
     "Gathered",
     "Insufficient",
+    "Projection",
     "RetrievalPolicy",
     "ScoredChunk",
     "ServedBase",
@@ -37,6 +38,7 @@ __all__ = [
     "index_job",
     "list_releases",
     "policy_digest",
+    "read_projections",
     "readable_documents",
     "release",
     "retrieval_policy_in_force",

@@ -18,7 +18,9 @@ from retrieval.context.compose import EvidencePack, Insufficient, compose
 from retrieval.context.gates import ValidationOutcome
 from retrieval.context.policy import ask, grant_digest
 from retrieval.context.settings import Budget, PackSettings, Threshold
-from retrieval.models import Takedown
+from retrieval.lexical.analyzer import ANALYZER_VERSION
+from retrieval.models import Manifest, Takedown
+from retrieval.spaces import find_space
 from tenants import api as tenants
 
 if TYPE_CHECKING:
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
     from retrieval.context.policy import ContextQuery
     from retrieval.models import RetrievalPolicy
 
-__all__ = ["Gathered", "WideHit", "gather", "look_around", "readable_documents", "search"]
+__all__ = ["Gathered", "Projection", "WideHit", "gather", "look_around", "read_projections", "readable_documents", "search"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -185,3 +187,30 @@ def readable_documents(*, grant: Grant, document_ids: Sequence[uuid.UUID]) -> fr
         live = documents.list_live(document_ids)
         down = set(Takedown.objects.filter(document_id__in=document_ids, ended_at__isnull=True).values_list("document_id", flat=True))
     return frozenset(key for key in live - down if key in acls and acls[key].number in allowed)
+
+
+@dataclass(frozen=True, slots=True)
+class Projection:
+    """Where a chunk version stands in the index. has_vector: read back from the space's table now."""
+
+    space: str
+    model: str
+    analyzer: str
+    has_vector: bool
+
+
+def read_projections(*, grant: Grant, manifest_sha256s: Sequence[str], chunk_ids: Sequence[uuid.UUID]) -> dict[uuid.UUID, Projection]:
+    """chunk version -> its projection in the space of the manifests that an answer was read from. The caller has permitted the chunks already."""
+    with scope(grant):
+        spaces = sorted(set(Manifest.objects.filter(sha256__in=list(manifest_sha256s)).values_list("space", flat=True)))
+    found: dict[uuid.UUID, Projection] = {}
+    for key in spaces:
+        space = find_space(key)
+        with scope(grant):
+            missing = queries.find_missing_vectors(space.table_name, grant.tenant_id, chunk_ids)
+        found |= {
+            chunk: Projection(key, space.model, ANALYZER_VERSION, chunk not in missing)
+            for chunk in chunk_ids
+            if chunk not in found or chunk not in missing
+        }
+    return found

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from retrieval.queries import PublishedChunk
 
 __all__ = ["ServedBase", "VisibleSet", "visible_set"]
+LIVE: Final = "live"
 MAX_SNAPSHOTS: Final = 16  # about 200 bytes a chunk each
 
 
@@ -92,7 +93,7 @@ def visible_set(*, grant: Grant, knowledge_base_ids: Sequence[uuid.UUID], channe
     ACL and deny revisions are read inside the query's own transaction, so a revocation or takedown counts at once (GOV-B4, C11).
     """
     with scope(grant):
-        served = _served_bases(knowledge_base_ids, channel)
+        served = _served_bases(knowledge_base_ids, channel) if _may_read_channel(grant, channel) else ()
         revs = (tenants.read_acl_rev(grant.tenant_id), read_deny_rev(grant.tenant_id))
         allowed = np.fromiter(sorted(tenants.allowed_acl_numbers(grant)), np.int64)
         permitted: list[PublishedChunk] = []
@@ -107,6 +108,11 @@ def visible_set(*, grant: Grant, knowledge_base_ids: Sequence[uuid.UUID], channe
         revision_ids=frozenset(chunk.revision_id for chunk in permitted),
         sha256=digest_of([list(pair) for pair in pairs]),
     )
+
+
+def _may_read_channel(grant: Grant, channel: str) -> bool:
+    """What is not live yet is for those who publish; for others such a channel serves nothing, like one that does not exist."""
+    return channel == LIVE or bool({"manifest.read", "system"} & grant.permissions)
 
 
 def _served_bases(base_ids: Sequence[uuid.UUID], channel: str) -> tuple[ServedBase, ...]:

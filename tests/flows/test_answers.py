@@ -143,7 +143,9 @@ def test_SYS_E1_lifeline_has_no_missing_step(acme):
     given = ask(acme.bob, ASKED)
     view = verification.read_lifeline(actor=acme.bob, answer_id=given.answer_id)
     [path] = view.paths
-    assert [step.kind for step in path] == ["claim", "citation", "chunk", "revision", "parse", "document", "source"]
+    assert [step.kind for step in path] == [
+        "claim", "citation", "evidence", "projection", "chunk", "revision", "parse", "document", "source"
+    ]  # fmt: skip
     assert all(step.title and all(value for _, value in step.facts) for step in path)
     assert {row[1] for row in view.findings} == {"L1", "L2", "L3", "Q"}
     assert "published manifest" not in dict(view.answered_with)  # Bob may not read manifests (non-interference)
@@ -279,9 +281,16 @@ def test_GOV_C11_takedown_hides_at_once_in_every_channel(acme):
     library = publish(acme, {"leave.md": LEAVE}, channels=("staging", "live"))
     retrieval.take_down(actor=acme.alice, document_id=library.document_id("leave.md"), reason="wrong figure, being corrected")
     for channel in ("staging", "live"):
-        assert ask(acme.bob, ASKED, channel=channel).status == "abstained"
+        assert ask(acme.alice, ASKED, channel=channel).status == "abstained"
     retrieval.end_takedown(actor=acme.alice, document_id=library.document_id("leave.md"))
     assert ask(acme.bob, ASKED).status == "answered"
+
+
+def test_channels_that_are_not_live_serve_nothing_to_those_who_do_not_publish(acme):
+    publish(acme, {"leave.md": LEAVE}, channels=("staging",))
+    assert ask(acme.alice, ASKED, channel="staging").status == "answered"
+    for channel in ("staging", "nowhere"):
+        assert ask(acme.bob, ASKED, channel=channel).reason == "no_corpus"
 
 
 def test_SYS_C1_narrowing_never_widens(acme):

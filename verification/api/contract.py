@@ -92,9 +92,9 @@ class AnswerView:
 
 @dataclass(frozen=True, slots=True)
 class LifelineStep:
-    """One step of the path answer <- claim <- citation <- evidence <- chunk <- revision <- parse <- source."""
+    """One step of the path answer <- claim <- citation <- evidence <- projection <- chunk <- revision <- parse <- document <- source."""
 
-    kind: str  # claim, citation, evidence, chunk, revision, parse, document, source, manifest
+    kind: str  # claim, citation, evidence, projection, chunk, revision, parse, document or source
     title: str
     facts: tuple[tuple[str, str], ...]  # label, value
     checked: str = ""  # against what, and what came of it
@@ -121,6 +121,7 @@ class CitedDocument:
     locator: str
     revision_number: int
     state: str
+    has_source_lines: bool  # whether the text's lines are those of the file: not so for formats whose text is extracted
     before: str
     cited: str
     after: str

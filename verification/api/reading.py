@@ -206,6 +206,7 @@ def read_cited_document(*, actor: Actor, answer_id: uuid.UUID, n: int) -> CitedD
         locator=row.locator,
         revision_number=text.number,
         state=state,
+        has_source_lines=text.media_type in documents.SOURCE_IS_TEXT,
         before="\n".join(before[-CONTEXT_LINES:]),
         cited=text.text[row.span_start : row.span_end],
         after="\n".join(after[:CONTEXT_LINES]),

@@ -61,13 +61,13 @@ def covers_word(word: Word, text: str) -> float:
     return SAID if any(f"#{number}" in family_keys(text) for number in _FAMILY_OF[word.key]) else plain
 
 
-def carries_question(reading: QuestionReading, chosen: Candidate) -> bool:
-    """Whether the chosen sentence is about what is asked at all: every name of the question and half of its words stand in its passage."""
+def carries_question(reading: QuestionReading, chosen: Candidate, cover: float) -> bool:
+    """Whether the chosen sentence is about what is asked at all: its passage carries every name of the question.
+
+    Args: cover: weighted share of the question's words in the passage.
+    """
     there = context_of(chosen.passage)
-    words = reading.words
-    if any(covers_word(word, there) < MISSING for word in words if word.is_name):
-        return False
-    return sum(covers_word(word, there) for word in words) >= MIN_COVER_OF_CHOSEN * len(words)
+    return cover >= MIN_COVER_OF_CHOSEN and all(covers_word(word, there) >= MISSING for word in reading.words if word.is_name)
 
 
 def same_row_subject(reading: QuestionReading, chosen: Candidate, other: Candidate) -> bool:

@@ -11,6 +11,7 @@ from verification.rules.extract_model import CONFIDENCE_NAME, MAX_MARGIN, logit_
 from verification.rules.extract_probe import probe_candidate
 from verification.rules.extract_sentences import ITEM, RECORD, ROW, clean_markdown, split_sentences, split_units
 from verification.rules.extract_weights import RANK_WEIGHTS
+from verification.rules.question_types import QUANTITY_TYPES
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -61,12 +62,19 @@ def draft_answer(reading: QuestionReading, passages: Sequence[Passage], embed: E
     ranked = rank_sentences(reading, passages, embed)
     if not ranked:
         return None
-    best = ranked[0][1]
+    best = _choose(reading, ranked)
     confidence = rate_confidence(reading, ranked, best, embed)
     spans = _join_spans(reading, best, max(1, thresholds.max_claims))
     claims = tuple(_make_claim(number, best.passage, span) for number, span in enumerate(spans, start=1))
     text = " ".join(f"{claim.text} [{best.passage.n}]" for claim in claims)
     return Draft(text=text, claims=claims, confidence=round(confidence, 6), confidence_name=CONFIDENCE_NAME, mode="extractive")
+
+
+def _choose(reading: QuestionReading, ranked: Sequence[tuple[float, Candidate]]) -> Candidate:
+    """The most promising sentence; where a measure is asked, the most promising that has one: without, it cannot pass layer Q."""
+    if reading.answer_type in QUANTITY_TYPES:
+        return next((candidate for _, candidate in ranked if candidate.values["type"] > 0), ranked[0][1])
+    return ranked[0][1]
 
 
 def _make_claim(number: int, passage: Passage, span: tuple[int, int]) -> Claim:

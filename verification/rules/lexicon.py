@@ -12,7 +12,7 @@ ENGLISH_STOP = _set("""a an the and or but if then than so as of in on at to for
     do does did doing done has have had having will would shall should can could may might must this that these those there here it its they them their theirs he
     him his she her hers we us our ours you your yours i me my mine one ones some any also just very too own same such s t d ll ve re m who whom whose which what when
     where why how whether while during before after between through above below again further once each both own per via upon within without not no nor only
-    get got gets getting make made makes let us please many much long often far old kind type sort name called known use used using else ever""")
+    get got gets getting go goes make made makes let us please many much long often far old kind type sort name called known use used using else ever""")
 # Kept as content although short or frequent: they change what is asked.
 ENGLISH_KEPT = _set("before after without within not no only during between above below under over first last")
 CHINESE_STOP = _set("""的 了 在 是 和 与 及 或 而 但 就 都 也 还 很 被 把 让 给 从 到 对 为 以 于 由 向 将 会 能 可以 可 要 应 应该 需要 需 有 没有 吗 呢 吧 啊 呀 嘛 么 之 其 所 此 这 那 这个 那个

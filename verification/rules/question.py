@@ -36,6 +36,9 @@ _OF_ZH = re.compile(
 )
 
 
+_ORIGINS = frozenset({"zero", "0", "零"})  # what is counted from; an answer need not repeat it
+
+
 @dataclass(frozen=True, slots=True)
 class QuestionReading:
     """What a question says of itself. `text` is the question without politeness; `sub_questions` is empty for a single one."""
@@ -103,7 +106,7 @@ def read_question(question: str) -> QuestionReading:
     """All that the rules need to know of a question, without any model."""
     text = strip_politeness(question)
     lang = "zh" if is_chinese(text) else "en"
-    words = read_words(text)
+    words = tuple(word for word in read_words(text) if word.key not in _ORIGINS)
     subject, attribute = find_subject(text, lang)
     return QuestionReading(
         original=question,
