@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pwd
 import subprocess
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -30,10 +31,16 @@ class Launcher:
     statement: str = ""
 
 
+def _find_named_uid() -> int:
+    """A uid with a name on this machine, not root's: initdb refuses an id that has none."""
+    return next((entry.pw_uid for entry in pwd.getpwall() if entry.pw_uid not in {0, NOBODY}), NOBODY)
+
+
 # no --fork: unshare execs in place, so the id that we start is the postmaster's
+_UNSHARE = ("unshare", "--user", f"--map-user={_find_named_uid()}", f"--map-group={_find_named_uid()}")
 NAMESPACE = Launcher(
     "namespace",
-    ("unshare", "--user", "--map-user=1000", "--map-group=1000"),
+    _UNSHARE,
     0,
     "Started by root: Postgres runs in a user namespace of its own; its files stay root's, nothing outside the data folder is changed.",
 )
@@ -58,13 +65,22 @@ def choose_launcher(folder: Path, binary: Path, candidates: Sequence[Launcher] =
     if os.geteuid() != 0:
         if folder.stat().st_uid != os.geteuid():
             raise Conflict("data_folder_owner", f"{folder} belongs to another user; start as that user, or choose another folder.")
-        return Launcher("direct", (), os.geteuid())
+        return Launcher("direct", () if _has_name(os.geteuid()) else _UNSHARE, os.geteuid())
     for launcher in candidates:
         give_folder(folder, launcher.uid)
         # setpriv itself may still pass where the program it becomes may not: so ask a program that runs under it
         if _is_working(launcher, ["test", "-w", str(folder), "-a", "-x", str(binary)]) and _is_working(launcher, [str(binary), "--version"]):
             return launcher
     raise Conflict("root_refused", "Postgres does not run as root, and neither unshare nor setpriv works here; start as an unprivileged user.")
+
+
+def _has_name(uid: int) -> bool:
+    """False in containers that run under any number; initdb must then see another one."""
+    try:
+        pwd.getpwuid(uid)
+    except KeyError:
+        return False
+    return True
 
 
 def give_folder(folder: Path, uid: int) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import os
+import pwd
 import signal
 import socket
 import stat
@@ -212,3 +213,12 @@ def test_an_unprivileged_user_starts_it_and_is_told_when_the_folder_is_roots(roo
         if "Permission denied" in done.stderr:
             pytest.skip("this Python is closed to other users")
         assert done.stdout.strip() == said, done.stderr
+
+
+def test_a_launcher_names_a_user_that_this_machine_knows():
+    """initdb refuses an id without a name, so the mapped one is looked up, not assumed."""
+    mapped = next(int(part.partition("=")[2]) for part in launcher.NAMESPACE.prefix if part.startswith("--map-user="))
+    assert pwd.getpwuid(mapped).pw_name
+    assert mapped != 0
+    assert launcher._has_name(os.geteuid())
+    assert not launcher._has_name(2**31 - 7)

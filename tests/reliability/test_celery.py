@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 import time
+from datetime import UTC, datetime
 
 import pytest
 from redis import Redis
@@ -83,6 +85,17 @@ def test_R13_a_killed_pool_child_and_a_forgetful_broker_cost_time_but_no_documen
     workers.wait_for(all_done, timeout_s=90, meanwhile=sweeping(lab, workers))
     assert (tmp_path / "index.embed.after").exists()  # a worker was killed with vectors in its hands
     check_exactly_once(lab, workers, 3)
+
+
+def test_R13_messages_of_a_sweep_end_by_themselves_so_that_fresh_work_does_not_wait_behind_repetitions(lab, broker, make_workers):
+    workers, ids = make_workers(2)
+    lab.ask_for(workers.database, "only_sync", ids=ids)
+    broker.flushall()
+    started = datetime.now(UTC)  # read from outside, as a stranger would
+    assert [lab.ask_for(workers.database, "sweep", role="system") for _ in range(3)] == [2, 2, 2]
+    ends = [json.loads(message)["headers"]["expires"] for message in broker.lrange("celery", 0, -1)]
+    assert len(ends) == 6
+    assert all(0 < (datetime.fromisoformat(end) - started).total_seconds() < 90 for end in ends)
 
 
 @pytest.mark.slow

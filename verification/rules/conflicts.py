@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from verification.rules.conflicts_narrative import ConflictLimits, find_rivals
+from verification.rules.conflicts_choice import find_choice_rivals
+from verification.rules.conflicts_narrative import ALWAYS_READ, ConflictLimits, find_rivals
 from verification.rules.contract import ConflictReport, Side
 from verification.rules.facts_answer import normalise_key
 from verification.rules.lexicon_quantities import find_quantities
@@ -97,9 +98,8 @@ def audit_narrative(reading: QuestionReading, draft: Draft, passages: Sequence[P
     chosen, rivals = find_rivals(reading, draft, passages, embed, limits)
     key = f"{reading.subject or ' '.join(reading.names)}/{reading.attribute or reading.answer_type}".strip("/")
     scope = f"bounded_same_subject_search({len(passages)})" if chosen is not None else CITED_SCOPE
-    if chosen is None or not rivals:
-        return ConflictReport(key, (), scope, len(passages))
-    return ConflictReport(key, tuple(_sentence_side(candidate) for candidate in (chosen, *rivals)[:MAX_SIDES]), scope, len(passages))
+    sides = (chosen, *rivals) if chosen is not None and rivals else find_choice_rivals(reading, passages[:ALWAYS_READ])
+    return ConflictReport(key, tuple(_sentence_side(candidate) for candidate in sides[:MAX_SIDES]), scope, len(passages))
 
 
 def _sentence_side(candidate: Candidate) -> Side:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from verification.rules.conflicts_subject import carries_question, covers_word, family_share, lost_words, names_other, said_with, same_row_subject
+from verification.rules.conflicts_subject import carries_names, covers_word, family_share, lost_words, names_other, said_with, same_row_subject
 from verification.rules.conflicts_values import FREQUENCY, SAME_TEMPLATE, differs, is_twin, share_of_words
 from verification.rules.extract_cover import Candidate, context_of, list_candidates, prefilter, score_cover, title_of, weigh_words
 from verification.rules.extract_features import score_details, score_vectors
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 ALWAYS_READ = 12  # passages of the evidence pack, read whole; the others only where they carry half of the question's words
 MAX_COMPARED = 8
 LONG_TWIN_WORDS = 6
+MIN_COVER = 0.5  # a sentence whose passage carries less of the question is held against its own twins only
 MORE_MISSING = 0.35  # on the scale of the heaviest question word
 _VALUE_WORDS = frozenset(["only", "just", "solely", "always", "never", "not", "must", "may", "annual", "只", "仅", "必须", "可以", "不"])
 
@@ -55,9 +56,10 @@ def find_rivals(
     score_cover(reading, candidates, weights)
     score_details(reading, cited, weights)
     chosen = max(cited, key=lambda candidate: candidate.values["cov_sent"] + candidate.values["type"], default=None)
-    if chosen is None or not carries_question(reading, chosen, chosen.values["cov_ctx"]):
+    if chosen is None or not carries_names(reading, chosen):
         return chosen, []
-    others = [other for other in candidates if _is_comparable(reading, chosen, other, limits)]
+    pool = [other for other in candidates if _is_long_twin(chosen, other)] if chosen.values["cov_ctx"] < MIN_COVER else candidates
+    others = [other for other in pool if _is_comparable(reading, chosen, other, limits)]
     kept = prefilter(reading, others, limit=MAX_COMPARED)
     score_details(reading, kept, weights)
     score_vectors(reading, [chosen, *kept], embed)
@@ -114,11 +116,15 @@ def _has_subject(reading: QuestionReading, chosen: Candidate, other: Candidate, 
     named = [word for word in reading.words if cover_of(word, titles) >= 0.75 > cover_of(word, said)]
     if any(covers_word(word, there) < 0.5 for word in named):
         return False  # the chosen sentence leaves its subject to the heading, and the other stands under another one
-    if reading.answer_type == "yes_no" or (len(read_words(other.text)) >= LONG_TWIN_WORDS and is_twin(chosen.text, other.text)):
+    if reading.answer_type == "yes_no" or _is_long_twin(chosen, other):
         return True
     if _tells_same_event(reading, chosen, other, limits):
         return True
     return other.values["worst_ctx"] <= chosen.values["worst_ctx"] + MORE_MISSING
+
+
+def _is_long_twin(chosen: Candidate, other: Candidate) -> bool:
+    return len(read_words(other.text)) >= LONG_TWIN_WORDS and is_twin(chosen.text, other.text)
 
 
 def _is_other_subject(reading: QuestionReading, chosen: Candidate, other: Candidate) -> bool:

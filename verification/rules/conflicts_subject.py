@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from verification.rules.question import QuestionReading
 
 SAID, MISSING = 0.75, 0.5  # cover of a word that is there, and below which it is not
-MIN_COVER_OF_CHOSEN = 0.5  # a sentence whose passage carries less than half of the question answers something else
 # Words for one event or thing. "How long is it kept" and "when is it deleted" have one answer. Wider than synonyms: only for finding rivals.
 _FAMILIES = (
     "keep kept retain store hold save stay remain delete remove purge erase wipe destroy dispose discard 保留 保存 留存 存储 存放 删除 清除 销毁 清理 移除",
@@ -61,13 +60,10 @@ def covers_word(word: Word, text: str) -> float:
     return SAID if any(f"#{number}" in family_keys(text) for number in _FAMILY_OF[word.key]) else plain
 
 
-def carries_question(reading: QuestionReading, chosen: Candidate, cover: float) -> bool:
-    """Whether the chosen sentence is about what is asked at all: its passage carries every name of the question.
-
-    Args: cover: weighted share of the question's words in the passage.
-    """
+def carries_names(reading: QuestionReading, chosen: Candidate) -> bool:
+    """Whether the passage of the chosen sentence carries every name of the question; else the sentence is about something else."""
     there = context_of(chosen.passage)
-    return cover >= MIN_COVER_OF_CHOSEN and all(covers_word(word, there) >= MISSING for word in reading.words if word.is_name)
+    return all(covers_word(word, there) >= MISSING for word in reading.words if word.is_name)
 
 
 def same_row_subject(reading: QuestionReading, chosen: Candidate, other: Candidate) -> bool:

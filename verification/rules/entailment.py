@@ -14,7 +14,7 @@ from verification.rules.entailment_direction import find_bound_fault, find_claus
 from verification.rules.entailment_names import find_missing_name, find_swap
 from verification.rules.entailment_polarity import find_polarity_fault
 from verification.rules.entailment_text import Sentence, fold_text, is_han, read_sentence, split_sentences, stem_word
-from verification.rules.extract_sentences import PROSE, clean_markdown, split_units
+from verification.rules.extract_sentences import CODE, HEADING, PROSE, clean_markdown, split_units
 from verification.rules.numbers import Quantity, covers_quantity, read_quantities
 
 if TYPE_CHECKING:
@@ -66,14 +66,14 @@ def check_entailment(claim_text: str, cited_texts: Sequence[str], heading: str =
 def _find_whole(claim_text: str, cited_texts: Sequence[str]) -> str:
     """A claim that is a whole sentence, list item, row or record line of a cited text stands, unless the sentence after takes it back.
 
-    Nothing can be torn from it: what governs a sentence from outside stands in the sentence that follows. Empty when it is no whole one.
+    Nothing is torn out of a negation or condition when all of the sentence is said. Empty when the claim is no whole one; a heading supports nothing.
     """
     wanted = _letters_of(claim_text)
     faults = []
     for text in cited_texts if wanted else ():
         units = split_units(text)
         for unit, following in zip_longest(units, units[1:]):
-            if _letters_of(clean_markdown(text[unit.start : unit.end])) == wanted:
+            if unit.kind not in {HEADING, CODE} and _letters_of(clean_markdown(text[unit.start : unit.end])) == wanted:
                 after = fold_text(clean_markdown(text[following.start : following.end])) if following and following.kind == PROSE else ""
                 faults.append("superseded" if is_taken_back(claim_text, after) else _STANDS)
     return _STANDS if _STANDS in faults else faults[0] if faults else ""

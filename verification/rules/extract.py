@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from verification.rules.extract_sentences import Unit
     from verification.rules.question import QuestionReading
 
+NEAR_SHARE = 0.5  # of the best rank score: near enough to step in for a sentence that gives no value of the asked kind
 SHORT_ITEM_WORDS = 8  # an item this short says little without its lead-in
 _LEAD_MARKS = (":", "：")
 
@@ -71,10 +72,11 @@ def draft_answer(reading: QuestionReading, passages: Sequence[Passage], embed: E
 
 
 def _choose(reading: QuestionReading, ranked: Sequence[tuple[float, Candidate]]) -> Candidate:
-    """The most promising sentence; where a measure is asked, the most promising that has one: without, it cannot pass layer Q."""
-    if reading.answer_type in QUANTITY_TYPES:
-        return next((candidate for _, candidate in ranked if candidate.values["type"] > 0), ranked[0][1])
-    return ranked[0][1]
+    """The most promising sentence; where a measure is asked and it has none, the next of about the same promise that has one."""
+    first, best = ranked[0]
+    if reading.answer_type in QUANTITY_TYPES and not best.values["type"]:
+        return next((candidate for rate, candidate in ranked if rate >= first * NEAR_SHARE and candidate.values["type"]), best)
+    return best
 
 
 def _make_claim(number: int, passage: Passage, span: tuple[int, int]) -> Claim:

@@ -176,7 +176,7 @@ OPPOSITES = (
 ABBREVIATIONS = _set("""mr mrs ms dr prof st sr jr vs etc e.g i.e cf al inc ltd co corp no nos vol pp fig figs eq dept est approx ca gen col lt sgt capt gov sen rep rev hon ph.d m.d b.a u.s u.k
     u.n a.m p.m jan feb mar apr jun jul aug sep sept oct nov dec mt ft art sec ch ed eds op""")
 # Before a word they make another of it: 陪产假 is no 产假, a vice president no president.
-PREFIXES_CHINESE = "陪副非准亚伪养继岳堂前代助反免"
+PREFIXES_CHINESE = "陪副非准亚伪养继岳"
 PREFIXES_ENGLISH = _set("non ex vice deputy co sub semi step anti pseudo acting former assistant")
 PRONOUNS_ENGLISH = _set("it this that these those they he she him her them its their his such")
 PRONOUNS_CHINESE = ("它", "他", "她", "其", "该", "此", "这", "那", "本")

@@ -96,8 +96,8 @@ def _unit_differs(reading: QuestionReading, said: str) -> bool:
 
 def _is_another_thing(reading: QuestionReading, said: str) -> bool:
     """A word of the question that the answer has only with a prefix that makes it another: 产假 in 陪产假, members in non-members."""
-    text = prepare_text(said)
-    return any(is_only_prefixed(word, text) for word in reading.words)
+    text, asked = prepare_text(said), prepare_text(reading.text)
+    return any(is_only_prefixed(word, text) and not is_only_prefixed(word, asked) for word in reading.words)
 
 
 def _time_differs(reading: QuestionReading, near: str, wide: str) -> bool:

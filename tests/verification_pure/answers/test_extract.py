@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from tests.verification_pure.answers.builders import embed, passage
 from verification.rules.contract import AnswerThresholds, Draft
-from verification.rules.extract import draft_answer
+from verification.rules.extract import draft_answer, rank_sentences
 from verification.rules.question import read_question
 
 LEAVE = passage(
@@ -80,3 +80,27 @@ def test_the_number_of_sentences_embedded_is_bounded() -> None:
     long = passage(1, " ".join(f"Rule {n} says that staff take {n} days of leave." for n in range(300)))
     draft_answer(read_question("How many days of leave do staff take?"), (long,), counting, AnswerThresholds())
     assert sum(counted) <= 40
+
+
+def test_a_measure_is_taken_from_the_next_sentence_when_the_best_has_none() -> None:
+    held = passage(1, "Hours on top of the plan go to the time account. The time account may hold 40 hours.", heading=("Time account",))
+    assert draft("How many hours may the time account hold on top of the plan?", held).claims[0].text == "The time account may hold 40 hours."
+
+
+def test_a_row_says_less_to_how_to_than_a_sentence() -> None:
+    held = passage(1, "| 事件 | 时限 |\n|---|---|\n| 电梯停运 | 当天 |\n\n电梯停运时应立即联系物业，不要自行开门。")
+    ranked = rank_sentences(read_question("电梯停运时应该怎么做？"), (held,), embed)
+    assert {candidate.unit.kind: candidate.values["type"] for _, candidate in ranked} == {"row": 0.3, "prose": 0.7}
+
+
+def test_a_ruling_says_more_to_may_i_than_any_other_sentence() -> None:
+    held = passage(1, "Smoking is forbidden in the yard. The smoking yard is big.")
+    values = {
+        candidate.text: candidate.values["type"] for _, candidate in rank_sentences(read_question("Is smoking allowed in the yard?"), (held,), embed)
+    }
+    assert values == {"Smoking is forbidden in the yard.": 1.0, "The smoking yard is big.": 0.7}
+
+
+def test_a_field_line_is_drafted_with_the_line_that_names_its_thing() -> None:
+    held = passage(1, "主题：阅览室\n位置：二楼\n开放时间：上午九点\n")
+    assert [claim.text for claim in draft("阅览室开放时间是几点？", held).claims] == ["主题：阅览室", "开放时间：上午九点"]

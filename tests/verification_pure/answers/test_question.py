@@ -23,6 +23,11 @@ from verification.rules.question import read_question, strip_politeness
         ("How do I book a room?", "manner"),
         ("Which phone number reaches the porter?", "contact"),
         ("Which form is needed?", "which"),
+        ("How often is the lift checked?", "frequency"),
+        ("From which day of absence is a note needed?", "number"),
+        ("How long must a user name be?", "number"),
+        ("电梯多久检查一次？", "frequency"),
+        ("差旅费用的报销期限是多少天？", "duration"),
         ("试用期多久？", "duration"),
         ("几天内要提交报销？", "duration"),
         ("会议室有多少个座位？", "number"),
@@ -92,3 +97,7 @@ def test_a_reading_of_an_empty_question_is_empty() -> None:
     reading = read_question("  ")
     assert reading.words == ()
     assert reading.answer_type == "other"
+
+
+def test_a_bare_zero_is_where_counting_starts_and_no_word_to_be_found() -> None:
+    assert [word.text for word in read_question("How far below zero may the balance fall?").words] == ["below", "balance", "fall"]

@@ -78,3 +78,27 @@ def test_R07_a_threshold_of_zero_still_rates_the_answer() -> None:
 
 def test_no_claims_give_no_findings() -> None:
     assert check_answers_question(read_question("Who?"), (), (), embed, AnswerThresholds()) == ()
+
+
+def test_a_word_behind_a_prefix_that_makes_it_another_is_another_thing() -> None:
+    assert "another_thing" in details("员工的产假有多少天？", "员工的陪产假为15天。")
+    assert "another_thing" in details("How much do members pay?", "Non-members pay 5 EUR.")
+    assert "another_thing" not in details("员工的陪产假有多少天？", "员工的陪产假为15天。")
+    assert "another_thing" not in details("How much do members pay?", "Members pay 3 EUR, non-members pay 5 EUR.")
+
+
+def test_a_quantity_of_another_unit_that_is_only_a_condition_is_no_answer() -> None:
+    assert "type_mismatch" in details("How many weeks of leave do staff get?", "Staff qualify for leave after six months of service.")
+    assert "type_mismatch" in details("员工有多少天假期？", "员工工作满一年后可以申请假期。")
+    assert details("How many weeks of leave do staff get?", "Staff get leave of three months.") == set()
+    assert details("How many weeks of leave do staff get?", "After six months of service, staff get 16 weeks of leave.") == set()
+
+
+def test_how_often_is_answered_by_a_frequency() -> None:
+    assert details("How often is the lift checked?", "The lift is checked every year.") == set()
+    assert details("电梯多久检查一次？", "电梯每年检查一次。") == set()
+    assert "type_mismatch" in details("How often is the lift checked?", "The lift is checked by 3 people.")
+
+
+def test_which_day_of_is_answered_by_a_place_in_a_row() -> None:
+    assert details("From which day of absence is a note needed?", "A note is needed from the fourth day of absence.") == set()

@@ -54,3 +54,22 @@ def test_spans_are_in_order_disjoint_and_lose_only_white_space_and_marks(text: s
         assert place <= start < end <= len(text)
         assert text[start:end].strip() == text[start:end]
         place = end
+
+
+def test_record_lines_and_tabbed_rows_stand_alone() -> None:
+    text = "Front desk · Opening hours: 9 am to 5 pm on working days\nFront desk · Phone: 12\n主题：阅览室\n开放时间：上午九点\n"
+    assert texts(text) == text.strip().split("\n")
+    rows = "Fee\tAmount\nRepair\t40 EUR\nThe fee is waived for members.\n"
+    assert [unit.kind for unit in split_units(rows)] == ["row", "row", "prose"]
+
+
+def test_a_field_line_leads_back_to_the_line_that_opens_the_record() -> None:
+    units = split_units("主题：阅览室\n开放时间：上午九点\n位置：二楼\n\n主题：展厅\n位置：一楼\n")
+    assert [unit.lead for unit in units] == [-1, 0, 0, -1, 3]
+    assert [unit.lead for unit in split_units("Desk · Phone: 12\nDesk · Room: 4\n")] == [-1, -1]
+
+
+def test_a_dot_inside_a_line_is_no_list_mark() -> None:
+    assert clean_markdown("Front desk · Phone: 12") == "Front desk · Phone: 12"
+    assert clean_markdown("· a badge") == "a badge"
+    assert clean_markdown("Repair\t40 EUR") == "Repair · 40 EUR"

@@ -122,3 +122,27 @@ def test_any_text_gets_a_finding_that_is_the_same_every_time(claim, evidence):
     assert (finding.outcome == "ok") == (finding.detail == "")
     assert 0.0 <= finding.score <= 1.0
     assert finding == check_entailment(claim, [evidence], "", THRESHOLD)
+
+
+@pytest.mark.parametrize(
+    ("claim", "evidence"),
+    [
+        ("Repair · 40 EUR", "Kind\tFee\nCleaning\t15 EUR\nRepair\t40 EUR"),
+        ("维修 · 40元", "| 项目 | 费用 |\n|---|---|\n| 清洗 | 15元 |\n| 维修 | 40元 |"),
+        ("Leeds desk · Phone: 12", "York desk · Phone: 11\nLeeds desk · Phone: 12\nLeeds desk · Room: 4"),
+        ("主厅 · 开放时间：上午九点", "侧厅 · 开放时间：上午十点\n主厅 · 开放时间：上午九点"),
+        ("24", "- 12\n- 24"),
+        ("Guests may not smoke unless the host agrees.", "Staff may smoke outside. Guests may not smoke unless the host agrees."),
+    ],
+)
+def test_a_whole_sentence_item_row_or_record_line_is_supported_by_its_own_text(claim, evidence):
+    assert judge(claim, evidence) == ("ok", "")
+
+
+def test_a_whole_sentence_that_the_next_one_takes_back_is_superseded():
+    assert judge("The limit is 30 days.", "The limit is 30 days. This rule is no longer in force.") == ("unsupported", "superseded")
+    assert judge("期限为30天。", "期限为30天。上述规定已废止。") == ("unsupported", "superseded")
+
+
+def test_a_part_that_is_torn_out_of_a_negation_is_unsupported():
+    assert judge("smoke in the yard", "Guests may not smoke in the yard.")[0] == "unsupported"
