@@ -36,6 +36,18 @@ FOREIGN_KEYS = (
 PAYLOAD = "ALTER TABLE retrieval_lexblock ALTER COLUMN payload SET STORAGE EXTERNAL;"
 PAYLOAD_BACK = "ALTER TABLE retrieval_lexblock ALTER COLUMN payload SET STORAGE EXTENDED;"
 
+# vector tables are made by init-db, one a space; going back takes them along
+DROP_SPACES = """
+DO $$
+DECLARE space record;
+BEGIN
+    FOR space IN SELECT table_name FROM retrieval_embeddingspace LOOP
+        EXECUTE format('DROP TABLE IF EXISTS %I', space.table_name);
+    END LOOP;
+    DELETE FROM retrieval_embeddingspace;
+END $$;
+"""
+
 
 class Migration(migrations.Migration):
     dependencies = [("retrieval", "0001_initial"), ("documents", "0002_walls")]
@@ -43,4 +55,5 @@ class Migration(migrations.Migration):
         *(EnableTenantRLS(table, grants=grants) for table, grants in TABLES.items()),
         *(AddTenantForeignKey(*key) for key in FOREIGN_KEYS),
         migrations.RunSQL(PAYLOAD, PAYLOAD_BACK),
+        migrations.RunSQL(migrations.RunSQL.noop, DROP_SPACES),
     ]

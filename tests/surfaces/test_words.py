@@ -42,7 +42,9 @@ def cite(n, text, quote, start=0, document="a.md"):
 
 def cited_document(text, quote, n=1, locator="L1"):
     at = text.index(quote)
-    return CitedDocument(n, "a.md", locator, 1, "ok", True, text[:at], quote, text[at + len(quote) :], None, None)
+    return CitedDocument(
+        n, "a.md", locator, 1, "ok", has_source_lines=True, before=text[:at], cited=quote, after=text[at + len(quote) :], previous_n=None, next_n=None
+    )
 
 
 def marked(lines):
@@ -108,7 +110,7 @@ def test_R02_zero_and_numbers_without_a_citation_stay_text():
 
 @given(st.text(alphabet="ab \n", max_size=40), st.text(alphabet="xy \n", min_size=1, max_size=30), st.text(alphabet="ab \n", max_size=40))
 def test_R01_what_is_marked_is_the_cited_span(before, cited, after):
-    document = CitedDocument(1, "a.md", "L7", 1, "ok", True, before, cited, after, None, None)
+    document = CitedDocument(1, "a.md", "L7", 1, "ok", has_source_lines=True, before=before, cited=cited, after=after, previous_n=None, next_n=None)
     lines = split_lines(document, ())
     assert "\n".join("".join(part.text for part in line.parts) for line in lines) == before + cited + after
     assert "".join(line.cited for line in lines) == cited.replace("\n", "")
