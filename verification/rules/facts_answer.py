@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from verification.rules.contract import CitedSpan, Claim, Draft
 from verification.rules.facts_context import ReadPassage, no_passage, read_context
+from verification.rules.lexicon import PREFIXES_CHINESE
 from verification.rules.lexicon_quantities import find_quantities
 from verification.rules.lexicon_words import Word, cover_of, prepare_text, read_words
 from verification.rules.numbers import fold_width
@@ -159,12 +160,13 @@ def names_in(text: str, name: str) -> bool:
 
 
 def _stands_in(text: str, name: str) -> bool:
-    """Whether the letters of a Chinese name stand there in a row. One letter more makes it another word (赞助 in 赞助商), a word more does not."""
+    """Whether the letters of a Chinese name stand there in a row. A letter more or a prefix makes it another word (赞助 in 赞助商, 产假 in 陪产假)."""
     folded, wanted = fold_width(text).casefold(), fold_width(name).casefold()
     if wanted not in folded:
         return normalise_key(name) in normalise_key(text)
     words = read_words(folded, True)  # noqa: FBT003 - positional for the cache
-    return any(_is_whole(found.span(), words) for found in re.finditer(re.escape(wanted), folded))
+    places = [found.span() for found in re.finditer(re.escape(wanted), folded)]
+    return any(_is_whole(span, words) and folded[span[0] - 1 : span[0]] not in tuple(PREFIXES_CHINESE) for span in places)
 
 
 def _is_whole(span: tuple[int, int], words: Sequence[Word]) -> bool:
