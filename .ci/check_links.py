@@ -1,6 +1,6 @@
 """Dead links in the project's Markdown: files, folders and headings. Addresses on the network are not asked."""
 
-# ruff: noqa: INP001  # scripts, not a package
+# scripts, not a package
 from __future__ import annotations
 
 import re

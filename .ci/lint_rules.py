@@ -1,6 +1,6 @@
 """House rules that ruff cannot check, over the syntax trees: `python .ci/lint_rules.py`. Prints file:line: code message; exit code 1 if any."""
 
-# ruff: noqa: INP001  # scripts, not a package
+# scripts, not a package
 from __future__ import annotations
 
 import ast

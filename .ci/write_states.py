@@ -1,6 +1,6 @@
 """Writes docs/states/<machine>.md from the tables in each app's states.py: `python .ci/write_states.py`; with --check it only compares."""
 
-# ruff: noqa: INP001  # scripts, not a package
+# scripts, not a package
 from __future__ import annotations
 
 import importlib

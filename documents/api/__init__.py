@@ -2,7 +2,6 @@
 
 from documents.api.bases import (
     BaseInfo,
-    check_permission,
     create_folder_source,
     create_knowledge_base,
     find_knowledge_base,
@@ -59,7 +58,6 @@ __all__ = [
     "Refusal",
     "SourceInfo",
     "SyncReport",
-    "check_permission",
     "check_places",
     "chunks_of_job",
     "count_jobs",

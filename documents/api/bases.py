@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 from django.db import transaction
 
 from documents.models import DataSource, KnowledgeBase
-from rag4c.kernel.errors import Absent, Conflict, Denied, Invalid
+from rag4c.kernel.errors import Absent, Conflict, Invalid
 from rag4c.ledger import api as ledger
 from rag4c.scope.manager import scope
+from rag4c.scope.permissions import check_permission
 from tenants import api as tenants
 
 if TYPE_CHECKING:
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BaseInfo",
-    "check_permission",
     "create_folder_source",
     "create_knowledge_base",
     "find_knowledge_base",
@@ -38,12 +38,6 @@ class BaseInfo:
     slug: str
     name: str
     workspace_id: uuid.UUID
-
-
-def check_permission(actor: Actor, permission: str) -> None:
-    """Raises: Denied("not_allowed") unless the actor's roles allow it."""
-    if actor.kind != "system" and permission not in actor.grant.permissions:
-        raise Denied("not_allowed", "Your roles do not allow this.", {"permission": permission})
 
 
 def create_knowledge_base(*, actor: Actor, slug: str, name: str, workspace: str = "main") -> uuid.UUID:

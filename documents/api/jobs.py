@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Final
 from django.db import connection, transaction
 from django.db.models import Q
 
-from documents.api.bases import check_permission
 from documents.api.policies import ingest_policy_in_force
 from documents.hints import hint_job
 from documents.models import IngestJob
@@ -21,6 +20,7 @@ from rag4c.kernel.grant import system_actor
 from rag4c.ledger import api as ledger
 from rag4c.scope.dbtime import ClockTimestamp, after, plus_one
 from rag4c.scope.manager import scope
+from rag4c.scope.permissions import check_permission
 
 if TYPE_CHECKING:
     import uuid

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING
 
 from django.db.models import OuterRef, Subquery
 
-from documents.api.bases import check_permission
 from documents.models import DataSource, Document, IngestJob, RefusedFile, SyncRun
 from rag4c.kernel.errors import Absent
 from rag4c.scope.manager import scope
+from rag4c.scope.permissions import check_permission
 
 if TYPE_CHECKING:
     from rag4c.kernel.grant import Actor

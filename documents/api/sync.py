@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Final
 from django.db import transaction
 from django.db.models import Max
 
-from documents.api.bases import check_permission
 from documents.api.blobs import StoredBlob, store_bytes
 from documents.api.policies import chunk_settings_of, ingest_policy_in_force
 from documents.api.revisions import add_document, add_revision, queue_job
@@ -21,6 +20,7 @@ from rag4c.kernel.failpoints import fp
 from rag4c.ledger import api as ledger
 from rag4c.scope.dbtime import ClockTimestamp
 from rag4c.scope.manager import scope
+from rag4c.scope.permissions import check_permission
 from tenants import api as tenants
 
 if TYPE_CHECKING:

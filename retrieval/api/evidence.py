@@ -9,6 +9,7 @@ from documents import api as documents
 from rag4c.kernel import clock
 from rag4c.kernel.grant import Sensitivity
 from rag4c.scope.manager import scope
+from rag4c.scope.permissions import check_permission
 from retrieval import queries
 from retrieval.api.policies import policy_digest, retrieval_policy_in_force
 from retrieval.api.searching import ScoredChunk, search_visible
@@ -171,7 +172,7 @@ def _outcome(check: documents.PlaceCheck) -> ValidationOutcome:
 
 def search(*, actor: Actor, question: str, knowledge_base_ids: Sequence[uuid.UUID], channel: str, k: int) -> tuple[WideHit, ...]:
     """The k best passages that the actor may see, without any answer. Raises: Denied("not_allowed")."""
-    documents.check_permission(actor, "ask")
+    check_permission(actor, "ask")
     grant = actor.grant
     visible = visible_set(grant=grant, knowledge_base_ids=knowledge_base_ids, channel=channel)
     with scope(grant):

@@ -17,6 +17,7 @@ from rag4c.ledger import api as ledger
 from rag4c.providers.registry import get_embedder
 from rag4c.scope import gate
 from rag4c.scope.manager import scope
+from rag4c.scope.permissions import check_permission
 from retrieval import guarded
 from retrieval.api.policies import bump_deny_rev, policy_digest, retrieval_policy_in_force
 from retrieval.api.segments import cover_chunks
@@ -57,7 +58,7 @@ class ChannelMove:
 
 def create_channels(*, actor: Actor, knowledge_base_id: uuid.UUID) -> None:
     """dev, staging and live of a knowledge base; those that exist stay. Raises: Denied("not_allowed")."""
-    documents.check_permission(actor, "kb.manage")
+    check_permission(actor, "kb.manage")
     with scope(actor.grant), transaction.atomic():
         for name in DEFAULT_CHANNELS:
             channel, is_new = Channel.objects.get_or_create(tenant_id=actor.tenant_id, knowledge_base_id=knowledge_base_id, name=name)
@@ -71,7 +72,7 @@ def draft_manifest(*, actor: Actor, knowledge_base_id: uuid.UUID) -> DraftedMani
     The number is taken under the counter's row lock and given back by a failure (SYS-A5, GOV-C1).
     Raises: Denied("not_allowed"), Absent("knowledge_base").
     """
-    documents.check_permission(actor, "release")
+    check_permission(actor, "release")
     with scope(actor.grant), transaction.atomic():
         if not ManifestCounter.objects.filter(knowledge_base_id=knowledge_base_id).exists():
             documents.require_knowledge_base(knowledge_base_id)
@@ -156,7 +157,7 @@ def release(*, actor: Actor, knowledge_base_id: uuid.UUID, channel: str, manifes
     Blocked("approval_required" | "no_policy").
     Source: GOV-C2, C3.
     """
-    documents.check_permission(actor, "release")
+    check_permission(actor, "release")
     return _move_channel(actor, knowledge_base_id, channel, manifest_id, kind="release", reason=reason)
 
 
@@ -165,7 +166,7 @@ def rollback(*, actor: Actor, knowledge_base_id: uuid.UUID, channel: str, seq: i
 
     Raises: as `release`, and Conflict("nothing_to_roll_back").
     """
-    documents.check_permission(actor, "rollback")
+    check_permission(actor, "rollback")
     with scope(actor.grant):
         row = _find_channel(knowledge_base_id, channel)
         if seq is None:
@@ -237,7 +238,7 @@ def _check_ready(manifest: Manifest) -> None:
 
 def list_releases(*, actor: Actor, knowledge_base_id: uuid.UUID, channel: str, limit: int = 20) -> list[Release]:
     """The channel's moves, newest first. Raises: Denied("not_allowed"), Absent("channel")."""
-    documents.check_permission(actor, "manifest.read")
+    check_permission(actor, "manifest.read")
     with scope(actor.grant):
         row = _find_channel(knowledge_base_id, channel)
         return list(Release.objects.filter(channel=row).select_related("manifest").order_by("-channel_rev")[:limit])
@@ -248,7 +249,7 @@ def take_down(*, actor: Actor, document_id: uuid.UUID, reason: str) -> uuid.UUID
 
     Args: reason: 10 to 500 characters. Raises: Denied("not_allowed"), Absent("document"), Invalid("reason_invalid"), Conflict("takedown_active").
     """
-    documents.check_permission(actor, "release")
+    check_permission(actor, "release")
     if not 10 <= len(reason) <= 500:
         raise Invalid("reason_invalid", "Give a reason of 10 to 500 characters.")
     with scope(actor.grant), transaction.atomic():
@@ -267,7 +268,7 @@ def end_takedown(*, actor: Actor, document_id: uuid.UUID) -> None:
     """Show it again where manifests hold it. Raises: Denied("not_allowed"), Absent("document"), Conflict("no_takedown")."""
     from rag4c.scope.dbtime import ClockTimestamp
 
-    documents.check_permission(actor, "release")
+    check_permission(actor, "release")
     with scope(actor.grant), transaction.atomic():
         documents.lock_document(document_id)
         if not Takedown.objects.filter(document_id=document_id, ended_at__isnull=True).update(ended_at=ClockTimestamp()):

@@ -10,10 +10,11 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 
-from rag4c.kernel.errors import Absent, Conflict, Denied, Invalid
+from rag4c.kernel.errors import Absent, Conflict, Invalid
 from rag4c.ledger import api as ledger
 from rag4c.scope import gate
 from rag4c.scope.manager import scope
+from rag4c.scope.permissions import check_permission
 from tenants import guarded, roles
 from tenants.api.access import bump_acl_rev
 from tenants.models import ApiToken, Clearance, Group, Membership, RoleAssignment, User, normalize_username
@@ -36,12 +37,6 @@ __all__ = [
     "revoke_role",
     "set_clearance",
 ]
-
-
-def check_permission(actor: Actor, permission: str) -> None:
-    """Raises: Denied(permission) unless the actor's roles allow it; the system may do what no person started."""
-    if actor.kind != "system" and permission not in actor.grant.permissions:
-        raise Denied("not_allowed", "Your roles do not allow this.", {"permission": permission})
 
 
 def create_user(*, actor: Actor, username: str, password: str, display_name: str = "", role: str = roles.MEMBER) -> uuid.UUID:

@@ -12,7 +12,7 @@ from rag4c.kernel.grant import system_actor
 from rag4c.ledger import api as ledger
 from rag4c.scope.manager import outside_scope, scope
 from rag4c.scope.models import new_id
-from tenants.api.people import check_permission
+from rag4c.scope.permissions import check_permission
 from tenants.models import AclRevision, Tenant, Workspace
 
 if TYPE_CHECKING:

@@ -18,9 +18,9 @@ from rag4c.kernel.grant import Grant
 from rag4c.ledger import api as ledger
 from rag4c.scope import gate
 from rag4c.scope.manager import scope
+from rag4c.scope.permissions import check_permission
 from tenants import guarded
 from tenants.api.grants import actor_for_user
-from tenants.api.people import check_permission
 from tenants.models import ApiToken, User
 
 if TYPE_CHECKING:

@@ -12,7 +12,14 @@ APPS = ("verification", "retrieval", "documents", "approvals", "ledger", "tenant
 
 
 def run_as_owner(*command: str) -> subprocess.CompletedProcess[str]:
-    return subprocess.run([sys.executable, "-W", "ignore", *command], cwd=ROOT, env={**os.environ, "RAG4C_DB_ROLE": "owner"}, capture_output=True, text=True, check=False)
+    return subprocess.run(
+        [sys.executable, "-W", "ignore", *command],
+        cwd=ROOT,
+        env={**os.environ, "RAG4C_DB_ROLE": "owner"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
 
 
 def test_migrations_pass_the_lint(real_db):

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Final
 
 from documents import api as documents
 from rag4c.kernel import clock
-from rag4c.kernel.errors import Absent, Denied, Invalid
+from rag4c.kernel.errors import Absent, Invalid
+from rag4c.scope.permissions import check_permission
 from retrieval import api as retrieval
 from tenants import api as tenants
 from verification.api.checking import check_draft, check_relevance
@@ -76,8 +77,7 @@ def answer_question(  # noqa: PLR0913  # the fields of the request, one to one
     Raises: Denied("not_allowed"), Invalid("question_invalid"), Absent("workspace" | "knowledge_base").
     Source: architecture.md section 4, SYS-E1 to E5.
     """
-    if "ask" not in actor.grant.permissions and actor.kind != "system":
-        raise Denied("not_allowed", "Your roles do not allow asking.")
+    check_permission(actor, "ask")
     started = clock.monotonic()
     asked = _clean_question(question)
     workspace_id = tenants.find_workspace(actor=actor, key=workspace or "main")

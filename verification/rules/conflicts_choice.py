@@ -50,7 +50,9 @@ _ORDERS = tuple(
         r"(?:必须|应当|应该|须|请|统一|一律|只能)(?:优先|统一)?(?:使用|采用|选用|安装|用)(?P<object>[^，。；：、（）()]+)",
     )
 )
-_CONDITION = re.compile(r"\b(?:if|when|unless|whenever|in case)\b(?!\s+(?:possible|available|needed|at all|you can))|如果|若|除非|当[^，。]{1,15}时|的情况下", re.I)
+_CONDITION = re.compile(
+    r"\b(?:if|when|unless|whenever|in case)\b(?!\s+(?:possible|available|needed|at all|you can))|如果|若|除非|当[^，。]{1,15}时|的情况下", re.I
+)
 _GENERAL = re.compile(
     r"(?:staff|employees?|teams?|people|users?|colleagues?|members?|everyone|company|we|you|use[ds]?|using|first|default|work\w*|office|always|should|must"
     r"|recommend\w*|prefer\w*|approved?|standard|official|员工|同事|大家|团队|公司|我们|优先|首先|首选|使用|推荐|建议|采用|选用|选择|应该|必须|日常|办公)",

@@ -177,4 +177,3 @@ def _is_rival(reading: QuestionReading, chosen: Candidate, other: Candidate, emb
     if reading.answer_type == "yes_no":
         return True
     return rate_rank(other.values) >= max(limits.min_rank, limits.min_rank_share * rate_rank(chosen.values))
-
