@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
 _LINE = re.compile(r"[^\n]*\S[^\n]*")
 _SENTENCE_END = re.compile(r"[.!?:;。！？：；…\"'”’）)\]|]\s*$")
+_RECORD = re.compile(r"[^·・•∙:：\n]{1,80}\s[·・•∙]\s[^:：\n]{1,60}[:：]")  # "thing · field: value" is a line of its own, however long
 _WRAPPED_CHARS = 45  # a shorter line was ended by its writer, not wrapped by an editor
 
 
@@ -53,7 +54,7 @@ def logical_lines(text: str) -> Iterator[tuple[int, int]]:
     """Spans of the lines of `text`; lines that an editor wrapped in the middle of a sentence are one."""
     start, end = -1, -1
     for match in _LINE.finditer(text):
-        if start >= 0 and match.start() == end + 1 and _goes_on(text, end):
+        if start >= 0 and match.start() == end + 1 and not _RECORD.match(match[0]) and _goes_on(text, end):
             end = match.end()
             continue
         if start >= 0:
@@ -66,4 +67,4 @@ def logical_lines(text: str) -> Iterator[tuple[int, int]]:
 def _goes_on(text: str, end: int) -> bool:
     """Whether the line that ends at `end` was wrapped inside a sentence."""
     line = text[text.rfind("\n", 0, end) + 1 : end]
-    return len(line.rstrip()) >= _WRAPPED_CHARS and not _SENTENCE_END.search(line)
+    return len(line.rstrip()) >= _WRAPPED_CHARS and not _SENTENCE_END.search(line) and not _RECORD.match(line)

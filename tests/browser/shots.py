@@ -34,7 +34,7 @@ CHROMIUM_FLAGS = [
     "--disable-sync",
 ]
 QUESTIONS = {
-    "answer": "How many weeks of paid parental leave do employees get?",
+    "answer": "How many weeks of paid parental leave does a parent get?",
     "conflict": "How long is the warranty period of the NL-210 precision balance?",
     "abstain": "What is the phone extension of the Leeds front desk?",
     "answer-zh": "苏州办公室的工作时间是几点到几点？",

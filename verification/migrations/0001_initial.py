@@ -142,7 +142,7 @@ class Migration(migrations.Migration):
             fields=[
                 ('id', models.UUIDField(default=rag4c.scope.models.new_id, editable=False, primary_key=True, serialize=False)),
                 ('version', models.PositiveIntegerField()),
-                ('min_confidence', models.FloatField(blank=True, default=0.7, null=True)),
+                ('min_confidence', models.FloatField(blank=True, default=0.3, null=True)),
                 ('min_entailment', models.FloatField(blank=True, default=0.6, null=True)),
                 ('min_answers', models.FloatField(blank=True, null=True)),
                 ('min_confidence_over_record', models.FloatField(default=0.6)),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from verification.rules.conflicts_subject import carries_names, covers_word, family_share, lost_words, names_other, said_with, same_row_subject
+from verification.rules.conflicts_subject import SAID, carries_names, covers_word, family_share, lost_words, names_other, said_with, same_row_subject
 from verification.rules.conflicts_values import FREQUENCY, SAME_TEMPLATE, differs, is_twin, share_of_words
 from verification.rules.extract_cover import Candidate, context_of, list_candidates, prefilter, score_cover, title_of, weigh_words
 from verification.rules.extract_features import score_details, score_vectors
@@ -15,15 +15,17 @@ from verification.rules.numbers import fold_width
 from verification.rules.question_types import QUANTITY_TYPES
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from verification.rules.contract import Draft, Embed, Passage
+    from verification.rules.lexicon_words import Word
     from verification.rules.question import QuestionReading
 
 ALWAYS_READ = 12  # passages of the evidence pack, read whole; the others only where they carry half of the question's words
 MAX_COMPARED = 8
 LONG_TWIN_WORDS = 6
 MIN_COVER = 0.5  # a sentence whose passage carries less of the question is held against its own twins only
+MAX_LOST = 0.5  # share, by weight, of the question words in the chosen sentence that the other may do without
 MORE_MISSING = 0.35  # on the scale of the heaviest question word
 _VALUE_WORDS = frozenset(["only", "just", "solely", "always", "never", "not", "must", "may", "annual", "只", "仅", "必须", "可以", "不"])
 
@@ -59,7 +61,7 @@ def find_rivals(
     if chosen is None or not carries_names(reading, chosen):
         return chosen, []
     pool = [other for other in candidates if _is_long_twin(chosen, other)] if chosen.values["cov_ctx"] < MIN_COVER else candidates
-    others = [other for other in pool if _is_comparable(reading, chosen, other, limits)]
+    others = [other for other in pool if not _drops_subject(reading, weights, chosen, other) and _is_comparable(reading, chosen, other, limits)]
     kept = prefilter(reading, others, limit=MAX_COMPARED)
     score_details(reading, kept, weights)
     score_vectors(reading, [chosen, *kept], embed)
@@ -125,6 +127,15 @@ def _has_subject(reading: QuestionReading, chosen: Candidate, other: Candidate, 
 
 def _is_long_twin(chosen: Candidate, other: Candidate) -> bool:
     return len(read_words(other.text)) >= LONG_TWIN_WORDS and is_twin(chosen.text, other.text)
+
+
+def _drops_subject(reading: QuestionReading, weights: Mapping[Word, float], chosen: Candidate, other: Candidate) -> bool:
+    """Whether most of what ties the chosen sentence to the question is missing at the other."""
+    if reading.answer_type == "yes_no":
+        return False
+    said = prepare_text(chosen.text)
+    tied = sum(weights[word] for word in reading.words if cover_of(word, said) >= SAID)
+    return sum(weights[word] for word in lost_words(reading, chosen, other)) > MAX_LOST * tied
 
 
 def _is_other_subject(reading: QuestionReading, chosen: Candidate, other: Candidate) -> bool:

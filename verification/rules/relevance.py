@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from verification.rules.asked_units import drop_conditions, read_asked_unit
@@ -24,6 +25,9 @@ MEASURED_TYPES = QUANTITY_TYPES | {"contact"}
 # A policy may move these through AnswerThresholds.extra; the defaults are from the development halves of the shared sets.
 DEFAULTS = {"min_subject_cover": 0.5, "min_attribute_cover": 0.3, "min_type_rate": 0.2}
 MAX_ATTRIBUTE_WORDS, COVERED = 2, 0.7
+UNKNOWN = 0.3
+_LAST_OBJECT = re.compile(r"\w+(?:ing|s|ed)? (?:a|an|another|some)(?: new| different| further)? (?P<thing>[a-z]{3,})\s*\?*\s*$", re.I)
+_LABEL = re.compile(r"^[^:：\n]{1,12}[:：]", re.M)  # "Branch: Millbrook": the label of a record line says what kind of thing follows
 
 
 def check_answers_question(
@@ -31,7 +35,7 @@ def check_answers_question(
 ) -> tuple[Finding, ...]:
     """One finding for each thing the question asks for and the cited text does not carry; a single `ok` when nothing is missing.
 
-    Detail codes: type_mismatch, unit_mismatch, another_thing, time_mismatch, subject_missing, attribute_missing, low_confidence.
+    Detail codes: type_mismatch, unit_mismatch, another_thing, says_nothing_new, time_mismatch, subject_missing, attribute_missing, low_confidence.
     """
     if not claims:
         return ()
@@ -44,7 +48,8 @@ def check_answers_question(
     checks: tuple[tuple[str, Callable[[], bool]], ...] = (
         ("type_mismatch", lambda: _type_differs(reading, said, limits["min_type_rate"])),
         ("unit_mismatch", lambda: _unit_differs(reading, said)),
-        ("another_thing", lambda: _is_another_thing(reading, said)),
+        ("another_thing", lambda: _is_another_thing(reading, said) or _is_other_object(reading, wide)),
+        ("says_nothing_new", lambda: _says_nothing_new(reading, said)),
         ("time_mismatch", lambda: _time_differs(reading, near, wide)),
         ("subject_missing", lambda: _subject_missing(reading, wide, limits["min_subject_cover"])),
         ("attribute_missing", lambda: _attribute_missing(reading, wide, passages, limits["min_attribute_cover"])),
@@ -98,6 +103,22 @@ def _is_another_thing(reading: QuestionReading, said: str) -> bool:
     """A word of the question that the answer has only with a prefix that makes it another: 产假 in 陪产假, members in non-members."""
     text, asked = prepare_text(said), prepare_text(reading.text)
     return any(is_only_prefixed(word, text) and not is_only_prefixed(word, asked) for word in reading.words)
+
+
+def _is_other_object(reading: QuestionReading, wide: str) -> bool:
+    """The question ends on a thing of its own ("… for recommending a new supplier?") that the cited passage, its headings and title never name."""
+    found = _LAST_OBJECT.search(reading.text)
+    words = read_words(found["thing"]) if found else ()
+    return bool(words) and all(cover_of(word, prepare_text(wide)) < UNKNOWN for word in words)
+
+
+def _says_nothing_new(reading: QuestionReading, said: str) -> bool:
+    """Every content word of the claim stands in the question already: its subject is named, nothing is said of it. Yes/no questions may be echoed."""
+    if reading.answer_type == "yes_no":
+        return False
+    asked = prepare_text(reading.original)
+    words = read_words(_LABEL.sub("", said))
+    return bool(words) and all(cover_of(word, asked) >= COVERED for word in words)
 
 
 def _time_differs(reading: QuestionReading, near: str, wide: str) -> bool:

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 from verification.rules.extract_sentences import RECORD, ROW, split_units
 from verification.rules.facts_answer import COVERED, UnsupportedAttribute
+from verification.rules.lexicon_quantities import find_quantities
 from verification.rules.lexicon_words import cover_of, prepare_text, read_words
+from verification.rules.question_types import QUANTITY_TYPES, fitting_quantities
 from verification.rules.relevance import find_unknown_words
 
 if TYPE_CHECKING:
@@ -24,7 +26,8 @@ def settle_unsupported(
     """(subject, attribute) where the record decides; None where the draft is let through to the other checks.
 
     The draft must be rated at or above `least`. Prose is then believed. A row or record line of another field, or of another
-    subject, is no answer: it has to carry every word of subject and attribute itself. Where the subject is only a heading, the record
+    subject, is no answer: it has to carry every word of subject and attribute itself, or be a table row of the subject that states one
+    quantity of the asked kind and no other. Where the subject is only a heading, the record
     decides nothing that any passage of the pack speaks of.
 
     Args: draft: None when nothing was drafted, or when the draft does not answer the question by layer Q.
@@ -32,11 +35,23 @@ def settle_unsupported(
     decided = (unsupported.subject, unsupported.attribute)
     if draft is not None and (least is None or (draft.confidence or 0.0) >= least):
         units = _cited_text(draft, passages)
-        if units is None or _carries(f"{unsupported.subject} {unsupported.attribute}", units):
+        if (
+            units is None
+            or _carries(f"{unsupported.subject} {unsupported.attribute}", units)
+            or _states_asked_kind(reading, unsupported.subject, units)
+        ):
             return None
     if not unsupported.is_heading:
         return decided
     return decided if set(unsupported.attribute.split()) & set(find_unknown_words(reading, passages)) else None
+
+
+def _states_asked_kind(reading: QuestionReading, subject: str, units: str) -> bool:
+    """The row of the subject has exactly one amount of the kind that the question measures ("how long" and one duration)."""
+    if reading.answer_type not in QUANTITY_TYPES - {"number"} or not _carries(subject, units):
+        return False
+    rows = [line for line in units.split("\n") if _carries(subject, line)]
+    return any(len(fitting_quantities(reading.answer_type, find_quantities(row), reading.quantities)) == 1 for row in rows)
 
 
 def _carries(wanted: str, said: str) -> bool:

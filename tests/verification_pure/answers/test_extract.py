@@ -84,7 +84,7 @@ def test_the_number_of_sentences_embedded_is_bounded() -> None:
 
 def test_a_measure_is_taken_from_the_next_sentence_when_the_best_has_none() -> None:
     held = passage(1, "Hours on top of the plan go to the time account. The time account may hold 40 hours.", heading=("Time account",))
-    assert draft("How many hours may the time account hold on top of the plan?", held).claims[0].text == "The time account may hold 40 hours."
+    assert draft("How far on top of the plan may the time account go?", held).claims[0].text == "The time account may hold 40 hours."
 
 
 def test_a_row_says_less_to_how_to_than_a_sentence() -> None:

@@ -34,6 +34,7 @@ FACTS = (
     fact("主厅", "开放时间", "上午九点"),
     fact("侧厅", "分机号", "12"),
     fact("赞助", "截止日期", "3月1日"),
+    fact("婚假", "假期天数", "13天"),
 )
 PASSAGES = {held.chunk_id: held for held in (ROOMS, SHEET, OTHER, SALES)}
 
@@ -81,6 +82,8 @@ def test_a_subject_that_is_a_heading_says_so() -> None:
 
 def test_a_name_inside_a_longer_chinese_word_is_not_that_name() -> None:
     assert ask("赞助商的结案报告是什么程度？") is None
+    assert ask("晚婚假需要什么材料？") is None
+    assert isinstance(ask("婚假需要什么材料？"), UnsupportedAttribute)
     assert isinstance(ask("赞助的结案报告是什么程度？"), UnsupportedAttribute)
 
 

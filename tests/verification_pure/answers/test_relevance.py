@@ -102,3 +102,21 @@ def test_how_often_is_answered_by_a_frequency() -> None:
 
 def test_which_day_of_is_answered_by_a_place_in_a_row() -> None:
     assert details("From which day of absence is a note needed?", "A note is needed from the fourth day of absence.") == set()
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [("Who leads the Millbrook branch?", "Branch: Millbrook"), ("地方文献室由谁负责？", "部门：地方文献室")],
+)
+def test_a_claim_that_only_repeats_the_question_says_nothing(question: str, text: str) -> None:
+    assert "says_nothing_new" in details(question, text)
+
+
+def test_a_claim_that_adds_a_value_says_something() -> None:
+    assert "says_nothing_new" not in details("Who leads the Millbrook branch?", "Millbrook · Lead: the head of lending")
+
+
+def test_the_last_object_of_a_question_must_be_known_to_the_passage() -> None:
+    said = "The bonus for recommending an applicant is 800 euros."
+    assert "another_thing" in details("How high is the bonus for recommending a new tenant?", said)
+    assert "another_thing" not in details("How high is the bonus for recommending a new applicant?", said)

@@ -50,3 +50,11 @@ def test_a_heading_decides_only_what_no_passage_speaks_of() -> None:
 
 def test_without_a_draft_the_record_decides() -> None:
     assert settle_unsupported(PHONE, read_question("What is the phone of the Leeds desk?"), None, (), 0.7) == ("Leeds desk", "phone")
+
+
+def test_a_table_row_of_the_subject_with_one_amount_of_the_asked_kind_is_let_through() -> None:
+    unsupported = UnsupportedAttribute("Sheet music", "hold")
+    table = "| Type | Loan period | Renewals |\n|---|---|---|\n| Sheet music | 14 weeks | by arrangement |\n| Atlas | 2 weeks | 1 |\n"
+    row = "| Sheet music | 14 weeks | by arrangement |"
+    assert settle(unsupported, table, row, question="How long can a choir hold sheet music?") is None
+    assert settle(unsupported, table, row, question="What colour is the sheet music?") == ("Sheet music", "hold")

@@ -132,6 +132,8 @@ def test_any_text_gets_a_finding_that_is_the_same_every_time(claim, evidence):
         ("Leeds desk · Phone: 12", "York desk · Phone: 11\nLeeds desk · Phone: 12\nLeeds desk · Room: 4"),
         ("主厅 · 开放时间：上午九点", "侧厅 · 开放时间：上午十点\n主厅 · 开放时间：上午九点"),
         ("24", "- 12\n- 24"),
+        ("37Desk", "- 37Desk\n- 12Room"),
+        ("他们都可以。", "访客怎么办？\n\n他们都可以。"),
         ("Guests may not smoke unless the host agrees.", "Staff may smoke outside. Guests may not smoke unless the host agrees."),
     ],
 )

@@ -1,0 +1,73 @@
+from __future__ import annotations
+
+import pytest
+
+from tests.verification_pure.answers.builders import passage
+from tests.verification_pure.answers.test_conflicts import audit_text
+
+
+def test_one_template_for_another_place_is_no_conflict_when_the_question_names_the_place() -> None:
+    text = "Employees in Leeds have 27 days of annual leave per year. Employees in Hamburg have 30 days of annual leave per year."
+    assert not audit_text("How many days of annual leave do employees in Leeds have?", passage(1, text)).found
+
+
+def test_the_same_place_in_another_document_with_another_value_conflicts() -> None:
+    assert audit_text(
+        "How many days of annual leave do employees in Leeds have?",
+        passage(1, "Employees in Leeds have 27 days of annual leave per year.", document="a.md"),
+        passage(2, "Employees in Leeds have 25 days of annual leave per year.", document="b.md"),
+    ).found
+
+
+@pytest.mark.parametrize(
+    ("question", "table"),
+    [
+        ("What is the fee for the repair of balances?", "| Repair of | Fee |\n|---|---|\n| Balances | 190 EUR |\n| pH meters | 40 EUR |"),
+        ("维修天平的检测费是多少元？", "| 项目 | 检测费 |\n|---|---|\n| 维修天平 | 300元 |\n| 维修酸度计 | 150元 |"),
+    ],
+)
+def test_other_rows_of_a_table_are_other_subjects(question: str, table: str) -> None:
+    assert not audit_text(question, passage(1, table)).found
+
+
+def test_a_value_for_something_that_no_side_names_is_no_conflict() -> None:
+    sides = [
+        passage(1, "The daily meal allowance for domestic business trips is 34 EUR.", document="2024.md"),
+        passage(2, "The daily meal allowance for domestic business trips is 28 EUR.", document="2023.md"),
+    ]
+    assert audit_text("What is the daily meal allowance for domestic business trips?", *sides).found
+    assert not audit_text("What is the daily meal allowance for business trips to Japan?", *sides).found
+
+
+def test_kept_and_deleted_tell_of_one_event() -> None:
+    assert audit_text(
+        "How long is data kept after a Globex account ends?",
+        passage(1, "After 60 days, we permanently delete all data from the Globex account.", document="refund.md"),
+        passage(
+            2,
+            "We permanently delete the content in your account from our servers 30 days after cancellation, and from our backups within 60 days.",
+            document="cancellation.md",
+            heading=("Cancellation of a Globex account",),
+        ),
+    ).found
+
+
+def test_a_second_value_for_another_clause_does_not_hide_agreement() -> None:
+    assert not audit_text(
+        "How long is data kept after a Globex account ends?",
+        passage(1, "After 30 days, we permanently delete all data from the Globex account.", document="refund.md"),
+        passage(
+            2,
+            "We permanently delete the content in your account from our servers 30 days after cancellation, and from our backups within 60 days.",
+            document="cancellation.md",
+            heading=("Cancellation of a Globex account",),
+        ),
+    ).found
+
+
+def test_another_thing_with_a_value_of_the_same_kind_is_no_conflict() -> None:
+    assert not audit_text(
+        "苏州员工的试用期是几个月？",
+        passage(1, "苏州员工的试用期为3个月。", document="a.md"),
+        passage(2, "苏州员工差旅费用的报销期限为费用发生后30天。", document="b.md"),
+    ).found
