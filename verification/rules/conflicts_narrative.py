@@ -10,7 +10,7 @@ from verification.rules.conflicts_values import FREQUENCY, SAME_TEMPLATE, differ
 from verification.rules.extract_cover import Candidate, context_of, list_candidates, prefilter, score_cover, title_of, weigh_words
 from verification.rules.extract_features import score_details, score_vectors
 from verification.rules.extract_model import rate_rank
-from verification.rules.lexicon_words import cover_of, prepare_text, read_words
+from verification.rules.lexicon_words import cover_of, prepare_text, read_words, stem_word
 from verification.rules.numbers import fold_width
 from verification.rules.question_types import QUANTITY_TYPES
 
@@ -26,6 +26,7 @@ MAX_COMPARED = 8
 LONG_TWIN_WORDS = 6
 MIN_COVER = 0.5  # a sentence whose passage carries less of the question is held against its own twins only
 MAX_LOST = 0.5  # share, by weight, of the question words in the chosen sentence that the other may do without
+RELATIONS = frozenset(map(stem_word, ("after", "before", "within", "until", "since", "during")))  # they relate; they name nothing
 MORE_MISSING = 0.35  # on the scale of the heaviest question word
 _VALUE_WORDS = frozenset(["only", "just", "solely", "always", "never", "not", "must", "may", "annual", "只", "仅", "必须", "可以", "不"])
 
@@ -46,6 +47,7 @@ class ConflictLimits:
     min_similarity_of_twin: float = 0.93
     min_similarity_of_event: float = 0.89
     min_shared_words_of_event: float = 0.5
+    min_cover_share_of_event: float = 0.7
 
 
 def find_rivals(
@@ -134,8 +136,9 @@ def _drops_subject(reading: QuestionReading, weights: Mapping[Word, float], chos
     if reading.answer_type == "yes_no":
         return False
     said = prepare_text(chosen.text)
-    tied = sum(weights[word] for word in reading.words if cover_of(word, said) >= SAID)
-    return sum(weights[word] for word in lost_words(reading, chosen, other)) > MAX_LOST * tied
+    tied = sum(weights[word] for word in reading.words if cover_of(word, said) >= SAID and word.key not in RELATIONS)
+    lost = (word for word in lost_words(reading, chosen, other) if word.key not in RELATIONS)
+    return sum(weights[word] for word in lost) > MAX_LOST * tied
 
 
 def _is_other_subject(reading: QuestionReading, chosen: Candidate, other: Candidate) -> bool:
@@ -151,8 +154,10 @@ def _is_other_subject(reading: QuestionReading, chosen: Candidate, other: Candid
 
 
 def _tells_same_event(reading: QuestionReading, chosen: Candidate, other: Candidate, limits: ConflictLimits) -> bool:
-    """One event told twice: kept for 60 days, and deleted after 30. Nothing that the question and the chosen sentence say may be left out."""
-    if reading.answer_type not in QUANTITY_TYPES or lost_words(reading, chosen, other) or names_other(reading, chosen, other):
+    """One event told twice: kept for 60 days, and deleted after 30. Of what question and chosen sentence say, one common word may be put otherwise ("servers", "systems")."""
+    lost = [word for word in lost_words(reading, chosen, other) if word.key not in RELATIONS]
+    is_loose = len(lost) > 1 or any(word.is_name or word.is_number for word in lost)
+    if reading.answer_type not in QUANTITY_TYPES or is_loose or names_other(reading, chosen, other):
         return False
     return family_share(chosen.text, other.text) >= limits.min_shared_words_of_event
 
@@ -162,7 +167,8 @@ def _event_cover_share(reading: QuestionReading, chosen: Candidate, other: Candi
     plain = _cover_share(reading, chosen, other)
     if reading.answer_type == "yes_no":
         return plain
-    mine, theirs = (sum(covers_word(word, said_with(side)) for word in reading.words) for side in (chosen, other))
+    words = [word for word in reading.words if word.key not in RELATIONS]
+    mine, theirs = (sum(covers_word(word, said_with(side)) for word in words) for side in (chosen, other))
     return max(plain, theirs / mine if mine else 0.0)
 
 
@@ -182,7 +188,7 @@ def _is_rival(reading: QuestionReading, chosen: Candidate, other: Candidate, emb
     if similarity >= limits.min_similarity_of_twin and other.values["hard_near"] >= chosen.values["hard_near"] - 0.01:
         return True
     if similarity >= limits.min_similarity_of_event and _tells_same_event(reading, chosen, other, limits):
-        return _event_cover_share(reading, chosen, other) >= limits.min_cover_share
+        return _event_cover_share(reading, chosen, other) >= limits.min_cover_share_of_event
     if similarity < limits.min_similarity or _cover_share(reading, chosen, other) < limits.min_cover_share:
         return False
     if reading.answer_type == "yes_no":
