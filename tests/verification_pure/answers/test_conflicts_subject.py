@@ -45,7 +45,7 @@ def test_kept_and_deleted_tell_of_one_event() -> None:
         passage(1, "After 60 days, we permanently delete all data from the Globex account.", document="refund.md"),
         passage(
             2,
-            "We permanently delete the content in your account from our servers 30 days after cancellation, and from our backups within 60 days.",
+            "We permanently delete the data of a Globex account from our servers 30 days after cancellation.",
             document="cancellation.md",
             heading=("Cancellation of a Globex account",),
         ),
