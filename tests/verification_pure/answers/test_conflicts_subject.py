@@ -41,8 +41,8 @@ def test_a_value_for_something_that_no_side_names_is_no_conflict() -> None:
 
 def test_kept_and_deleted_tell_of_one_event() -> None:
     assert audit_text(
-        "How long is data kept after a Globex account ends?",
-        passage(1, "After 60 days, we permanently delete all data from the Globex account.", document="refund.md"),
+        "How long is the data of a Globex account kept?",
+        passage(1, "The data of a Globex account is kept for 60 days.", document="refund.md"),
         passage(
             2,
             "We permanently delete the data of a Globex account from our servers 30 days after cancellation.",
@@ -54,7 +54,7 @@ def test_kept_and_deleted_tell_of_one_event() -> None:
 
 def test_a_second_value_for_another_clause_does_not_hide_agreement() -> None:
     assert not audit_text(
-        "How long is data kept after a Globex account ends?",
+        "How long is the data of a Globex account kept?",
         passage(1, "After 30 days, we permanently delete all data from the Globex account.", document="refund.md"),
         passage(
             2,
