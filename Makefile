@@ -36,6 +36,7 @@ check: .venv/.dev
 bench: .venv/.dev
 	@$(PY) -m benchmarks.bm25
 	@$(PY) -m benchmarks.ingest
+	@$(PY) -m benchmarks.handbook
 
 .venv/.browser: .venv/.dev
 	@.venv/bin/pip install --quiet -c constraints.txt -e '.[browser]'
