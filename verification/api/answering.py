@@ -226,8 +226,6 @@ def _decide(work: _Work) -> Verdict:
         relevance=work.relevance,
         confidence=work.draft.confidence if work.draft else None,
     )
-    if reason == "low_retrieval":
-        return Verdict("abstained", "low_retrieval")
     return decide(inputs, work.thresholds)
 
 
