@@ -2,28 +2,23 @@
 
 from __future__ import annotations
 
-import secrets
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 
-from benchmarks.platform import temporary_platform
-from tests.browser.shots import ask_on_page, open_browser, serve, sign_in
-
 pytestmark = pytest.mark.browser
 PAGE = "# Badges\n\nVisitors get a yellow badge at the reception desk.\n\n## Lost badges\n\nA lost badge costs 12 euros.\n"
+SAID = "A lost badge costs 12 euros."
 
 
 def test_R01_quote_marked_lines_and_span_are_one(tmp_path):
     (tmp_path / "badges.md").write_text(PAGE)
-    passwords = {name: secrets.token_urlsafe(12) for name in ("alice", "bob", "charlie")}
-    with temporary_platform(passwords) as kit:
-        kit.publish(tmp_path, [], slug="badges")
-        with serve() as base, open_browser() as browser:
-            page = browser.new_page()
-            page.set_default_timeout(60_000)
-            sign_in(page, base, "charlie", passwords["charlie"])
-            ask_on_page(page, base, "How much does a lost badge cost?")
-            quote = page.locator("blockquote").first.inner_text().strip()
-            assert quote == "A lost badge costs 12 euros."
-            page.goto(f"{page.url}citations/1/")
-            assert page.locator("mark").all_inner_texts() == [quote]
+    env = {name: value for name, value in os.environ.items() if not name.startswith("RAG4C_") or name == "RAG4C_MODEL_DIR"}
+    words = [sys.executable, "-m", "tests.browser.walk", str(tmp_path), "How much does a lost badge cost?"]
+    done = subprocess.run(words, env=env, cwd=Path(__file__).parents[2], capture_output=True, text=True, check=False, timeout=300)
+    assert done.returncode == 0, done.stderr[-3000:]
+    assert json.loads(done.stdout.splitlines()[-1]) == {"quote": SAID, "marked": [SAID]}
