@@ -25,7 +25,8 @@ ALWAYS_READ = 12  # passages of the evidence pack, read whole; the others only w
 MAX_COMPARED = 8
 LONG_TWIN_WORDS = 6
 MIN_COVER = 0.5  # a sentence whose passage carries less of the question is held against its own twins only
-MAX_LOST = 0.5  # share, by weight, of the question words in the chosen sentence that the other may do without
+MIN_COVER_OF_TWIN = 0.3  # less than this is about something else, however much its twin contradicts it
+MAX_LOST = 0.7  # share, by weight, of the question words in the chosen sentence that the other may do without
 RELATIONS = frozenset(map(stem_word, ("after", "before", "within", "until", "since", "during")))  # they relate; they name nothing
 MORE_MISSING = 0.35  # on the scale of the heaviest question word
 _VALUE_WORDS = frozenset(["only", "just", "solely", "always", "never", "not", "must", "may", "annual", "只", "仅", "必须", "可以", "不"])
@@ -60,7 +61,7 @@ def find_rivals(
     score_cover(reading, candidates, weights)
     score_details(reading, cited, weights)
     chosen = max(cited, key=lambda candidate: candidate.values["cov_sent"] + candidate.values["type"], default=None)
-    if chosen is None or not carries_names(reading, chosen):
+    if chosen is None or chosen.values["cov_ctx"] < MIN_COVER_OF_TWIN or not carries_names(reading, chosen):
         return chosen, []
     pool = [other for other in candidates if _is_long_twin(chosen, other)] if chosen.values["cov_ctx"] < MIN_COVER else candidates
     others = [other for other in pool if not _drops_subject(reading, weights, chosen, other) and _is_comparable(reading, chosen, other, limits)]

@@ -46,19 +46,21 @@ def differs(reading: QuestionReading, chosen: Candidate, other: Candidate) -> bo
     if is_twin(chosen.text, other.text):
         return _twin_differs(reading, chosen.text, other.text)
     if reading.answer_type in QUANTITY_TYPES:
-        return _amounts_differ(reading, chosen, other)
+        return _value_differs(reading, chosen, other)
     if reading.answer_type == "yes_no":
         return polarity_differs(chosen.text, other.text)
     return share_of_words(chosen.text, other.text) >= SAME_TEMPLATE and polarity_differs(chosen.text, other.text)
 
 
-def _amounts_differ(reading: QuestionReading, chosen: Candidate, other: Candidate) -> bool:
+def _value_differs(reading: QuestionReading, chosen: Candidate, other: Candidate) -> bool:
     mine, theirs = (_values(reading, candidate) for candidate in (chosen, other))
+    if not mine or not theirs:
+        return False
     if _bounds(chosen.text) and _bounds(other.text) and not _bounds(chosen.text) & _bounds(other.text):
         return False  # at least 3 and at most 9 do not disagree
     if reading.answer_type == "number" and not _counts_the_same(reading, chosen.text, mine, other.text, theirs):
         return False
-    return bool(mine and theirs) and _disagree(_main_value(reading, chosen, mine), _same_clause(reading, chosen, other, theirs))
+    return _disagree(_main_value(reading, chosen, mine), _same_clause(reading, chosen, other, theirs))
 
 
 def _values(reading: QuestionReading, candidate: Candidate) -> tuple[Quantity, ...]:

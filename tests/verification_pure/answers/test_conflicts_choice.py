@@ -26,8 +26,8 @@ def test_documents_that_recommend_different_things_conflict(first: str, second: 
     "second",
     [
         "Use Slate as the chat tool.",
-        "If Slate fails, use the chat tool Brook.",
-        "Do not use the chat tool Brook.",
+        "If you travel, use the chat tool Brook.",
+        "We do not recommend using Brook.",
         "The chat tool Brook was closed last year.",
         "Use a chat tool.",
     ],
