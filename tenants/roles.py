@@ -5,18 +5,24 @@ from __future__ import annotations
 from typing import Final
 
 TENANT_ADMIN, KNOWLEDGE_MANAGER, MEMBER, OPERATOR = "tenant_admin", "knowledge_manager", "member", "platform_operator"
+APPROVER, COMPLIANCE_OFFICER, AUDITOR, SERVICE_ACCOUNT = "approver", "compliance_officer", "auditor", "service_account"
 
 _ASK = frozenset({"ask", "document.read", "answer.read_own", "token.create_own"})
 _KNOWLEDGE = frozenset({"kb.manage", "source.manage", "source.sync", "manifest.read", "release", "rollback", "job.retry", "document.list"})
 _TENANT = frozenset({"user.manage", "group.manage", "role.grant", "acl.manage", "token.manage", "ledger.read", "answer.read_all", "policy.manage"})
+_VOTE = frozenset({"approval.read", "approval.vote", "task.work"})
+_OVERSEE = frozenset({"approval.read", "ledger.read", "ledger.export", "access.explain", "document.list", "manifest.read"})
 
 PERMISSIONS: Final[dict[str, frozenset[str]]] = {
     MEMBER: _ASK,
-    KNOWLEDGE_MANAGER: _ASK | _KNOWLEDGE,
-    TENANT_ADMIN: _ASK | _KNOWLEDGE | _TENANT,
-    OPERATOR: frozenset({"tenant.create", "ledger.read"}),
+    KNOWLEDGE_MANAGER: _ASK | _KNOWLEDGE | {"approval.read", "task.work"},
+    TENANT_ADMIN: _ASK | _KNOWLEDGE | _TENANT | _VOTE | {"access.explain", "support.allow"},
+    APPROVER: _ASK | _VOTE | {"manifest.read", "document.list"},
+    COMPLIANCE_OFFICER: _ASK | _OVERSEE | _VOTE | {"policy.manage"},
+    AUDITOR: _OVERSEE,
+    SERVICE_ACCOUNT: frozenset({"ask", "document.read", "answer.read_own", "source.sync"}),
+    OPERATOR: frozenset({"tenant.create", "tenant.suspend", "tenant.export", "support.open", "support.break_glass", "ledger.read", "ledger.export"}),
 }
-STAFF_ROLES: Final = frozenset({TENANT_ADMIN, KNOWLEDGE_MANAGER, OPERATOR})  # may open the admin
 
 
 def permissions_of(roles: frozenset[str] | set[str]) -> frozenset[str]:

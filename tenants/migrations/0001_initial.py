@@ -143,7 +143,7 @@ class Migration(migrations.Migration):
                 ('id', models.UUIDField(default=rag4c.scope.models.new_id, editable=False, primary_key=True, serialize=False)),
                 ('valid_from', models.DateTimeField(db_default=django.db.models.functions.datetime.Now(), editable=False)),
                 ('valid_to', models.DateTimeField(blank=True, editable=False, null=True)),
-                ('role', models.CharField(choices=[('member', 'member'), ('knowledge_manager', 'knowledge_manager'), ('tenant_admin', 'tenant_admin'), ('platform_operator', 'platform_operator')], max_length=40)),
+                ('role', models.CharField(choices=[('member', 'member'), ('knowledge_manager', 'knowledge_manager'), ('tenant_admin', 'tenant_admin'), ('approver', 'approver'), ('compliance_officer', 'compliance_officer'), ('auditor', 'auditor'), ('service_account', 'service_account'), ('platform_operator', 'platform_operator')], max_length=40)),
                 ('tenant', models.ForeignKey(db_index=False, editable=False, on_delete=django.db.models.deletion.PROTECT, related_name='+', to='tenants.tenant')),
                 ('user', models.ForeignKey(db_constraint=False, on_delete=django.db.models.deletion.PROTECT, related_name='role_assignments', to=settings.AUTH_USER_MODEL)),
             ],
