@@ -42,7 +42,7 @@ def is_readable(question: dict[str, Any]) -> bool:
 
 
 def report(rows: list[tuple[dict[str, Any], Any]]) -> None:
-    from rag4c.demo.run import _overlaps
+    from rag4c.demo.overlap import overlaps
 
     hits = wrong = refused = hallucinated = found = false_conflicts = 0
     answerable = [row for row in rows if row[0]["kind"] == "answerable" and is_readable(row[0])]
@@ -51,9 +51,7 @@ def report(rows: list[tuple[dict[str, Any], Any]]) -> None:
     for question, answer in answerable:
         cited = [(row.document, row.quote) for row in answer.citations]
         is_hit = any(
-            source["doc"].endswith("/" + document) and _overlaps(quote, source["quote"])
-            for source in question["sources"]
-            for document, quote in cited
+            source["doc"].endswith("/" + document) and overlaps(quote, source["quote"]) for source in question["sources"] for document, quote in cited
         )
         said = answer.status in ANSWERED
         hits += said and is_hit

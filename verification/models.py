@@ -19,7 +19,7 @@ class AnswerPolicy(TenantModel):
     """Versioned: the highest `version` is in force; rows are never changed. NULL switches a check off, 0 is a threshold (R07)."""
 
     version = models.PositiveIntegerField()
-    min_confidence = models.FloatField(null=True, blank=True, default=0.3)  # of answerability_v1; ADR 0015
+    min_confidence = models.FloatField(null=True, blank=True, default=0.3)  # of answerability_v2; ADR 0015
     min_entailment = models.FloatField(null=True, blank=True, default=0.6)
     min_answers = models.FloatField(null=True, blank=True)
     min_confidence_over_record = models.FloatField(default=0.6)

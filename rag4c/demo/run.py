@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from rag4c.commands.base import progress, say
 from rag4c.demo import CORPUS, QUESTIONS
+from rag4c.demo.overlap import fold, overlaps
 from rag4c.demo.publish import publish_folder
 from rag4c.demo.seed import demo_actor
 from rag4c.kernel.canonical import sha256_hex
@@ -71,9 +72,9 @@ def judge(expect: dict[str, Any], answer: AnswerView) -> str:
 def _judge_sources(expect: dict[str, Any], answer: AnswerView) -> str:
     cited = [(citation.document, citation.quote) for citation in answer.citations]
     for source in expect["sources"]:
-        if not any(document == source["document"] and _overlaps(quote, source["quote"]) for document, quote in cited):
+        if not any(document == source["document"] and overlaps(quote, source["quote"]) for document, quote in cited):
             return f"cites {sorted({document for document, _ in cited})} and not {source['document']} at the expected words"
-    missing = [part for part in expect.get("contains", []) if _fold(part) not in _fold(answer.answer)]
+    missing = [part for part in expect.get("contains", []) if fold(part) not in fold(answer.answer)]
     return f"does not say {missing}" if missing else ""
 
 
@@ -81,21 +82,6 @@ def _judge_sides(expect: dict[str, Any], answer: AnswerView) -> str:
     cited = {side.document for side in answer.conflict}
     missing = sorted({source["document"] for source in expect["sources"]} - cited)
     return f"the side of {missing} is missing" if missing else ""
-
-
-def _fold(text: str) -> str:
-    return "".join(character for character in text.casefold() if character.isalnum())
-
-
-def _overlaps(quote: str, gold: str) -> bool:
-    """Whether the two stretches of text share words: one holds the other, or they share a run of a third of the gold's length."""
-    a, b = _fold(quote), _fold(gold)
-    if not a or not b:
-        return False
-    if a in b or b in a:
-        return True
-    size = max(4, len(b) // 3)
-    return any(b[at : at + size] in a for at in range(0, len(b) - size + 1, max(1, size // 4)))
 
 
 def _write(folder: Path, outcomes: list[Outcome]) -> None:

@@ -25,9 +25,10 @@ if TYPE_CHECKING:
 FEATURES = (
     "cov_sent", "cov_rest", "cov_near", "cov_ctx", "hard_near", "hard_ctx", "worst_near", "worst_ctx", "pairs", "phrases", "rank",
     "type", "type_near", "type_missing", "hint_near", "number_conflict", "opposite", "negated_asked", "negated_said", "missing",
-    "cos", "cos_gap", "cov_gap",
+    "cos", "cos_gap", "cos_lead", "cov_gap",
 )  # fmt: skip
 NEAR_CHARS = 20
+NO_LEAD = 0.02  # where every candidate is of one document: about the lead of a sentence that is on the topic by chance
 
 
 def score_details(reading: QuestionReading, candidates: Sequence[Candidate], weights: dict[Word, float]) -> None:
@@ -74,8 +75,15 @@ def score_vectors(reading: QuestionReading, candidates: Sequence[Candidate], emb
         candidate.values |= {
             "cos": cosine,
             "cos_gap": best_cos - cosine,
+            "cos_lead": _lead_of(candidate, candidates, cosines, cosine),
             "cov_gap": best_cover - candidate.values["cov_sent"],
         }
+
+
+def _lead_of(candidate: Candidate, candidates: Sequence[Candidate], cosines: Sequence[float], cosine: float) -> float:
+    """How far the sentence is nearer to the question than the sentences of other documents are: cosines are squeezed, so only their lead tells."""
+    others = [value for other, value in zip(candidates, cosines, strict=True) if other.passage.document_id != candidate.passage.document_id]
+    return cosine - sum(others) / len(others) if others else NO_LEAD
 
 
 def embedded_text(candidate: Candidate) -> str:

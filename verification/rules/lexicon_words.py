@@ -112,7 +112,9 @@ def _western_word(folded: str, found: re.Match[str]) -> Word:
     lower = token.casefold().replace("’", "'")
     number = token[0].isdigit() and not any(char.isalpha() for char in token[:-2])
     before = folded[: found.start()].rstrip(" \"'“‘(*_[")
-    is_first = not before or before[-1] in ".!?:。！？：\n|#-*"
+    is_first = (not before or before[-1] in ".!?:。！？：\n|#-*") and not _HAN_RUN.match(
+        folded, found.end()
+    )  # Chinese has no capitals: always a name
     is_name = not number and (any(char.isupper() for char in token[1:]) or (token[0].isupper() and not is_first))
     return Word(lower.replace(",", "") if number else stem_word(lower), token, found.start(), found.end(), is_name=is_name, is_number=number)
 

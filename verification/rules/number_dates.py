@@ -6,6 +6,7 @@ import re
 from decimal import Decimal
 from typing import TYPE_CHECKING
 
+from verification.rules.number_units import ENGLISH_UNIT
 from verification.rules.number_words import HAN, ORDINALS, read_han
 from verification.rules.quantity import Quantity
 from verification.rules.word_list import words
@@ -180,7 +181,20 @@ DATE_READERS: tuple[Reader, ...] = (
         lambda m: _read_month_word(m),
     ),
 )
+
+
+def _read_range_end(found: re.Match[str]) -> Quantity | None:
+    return _read_clock(found) if _AFTER_RANGE.search(found.string[: found.start()]) else None
+
+
+_DOTTED = r"(?:[5-9]|0\d|1\d|2[0-4])\.[0-5][05]"  # 9.30: a time of day only beside a meridiem or as one end of a range
+_RANGE = r" ?(?:to|until|till|[-–—]) ?"
+_AFTER_RANGE = re.compile(rf"(?<![\d.:£$€¥]){_DOTTED}{_RANGE}$")
+_NO_MEASURE = rf"(?!\d| ?(?:[A-Z]{{3}}\b|°|{ENGLISH_UNIT}))"
 TIME_READERS: tuple[Reader, ...] = (
+    (_P(rf"(?<![\d:.])(?P<hour>1[0-2]|0?\d)\.(?P<minute>[0-5]\d) ?{_MERIDIEM}", re.I), _read_clock),
+    (_P(rf"(?<![\d:.£$€¥])(?={_DOTTED}{_RANGE}{_DOTTED}{_NO_MEASURE})(?P<hour>\d+)\.(?P<minute>\d\d)"), _read_clock),
+    (_P(rf"(?<=[ –—-])(?={_DOTTED}{_NO_MEASURE})(?P<hour>\d+)\.(?P<minute>\d\d)"), _read_range_end),
     (_P(rf"(?<![\d:.])(?P<hour>[01]?\d|2[0-4])(?::(?P<minute>[0-5]\d))?(?::[0-5]\d)? ?{_MERIDIEM}", re.I), _read_clock),
     (_P(rf"{_HALF}? ?(?<![\d:.])(?P<hour>[01]?\d|2[0-4]):(?P<minute>[0-5]\d)(?::[0-5]\d)?(?![\d:])"), _read_clock),
     (_P(r"(?<![\d:.])(?P<hour>1[0-2]|[1-9]) ?o'?clock(?P<spoken>)", re.I), _read_clock),

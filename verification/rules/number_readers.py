@@ -119,6 +119,7 @@ READERS: tuple[Reader, ...] = (
     *DATE_READERS,
     *TIME_READERS,
     (_P(rf"(?P<sign>(?<![A-Za-z])(?:{MONEY_SIGN})) ?(?P<numeral>{DIGITS}(?:{SUFFIX}|[ ]?[mMbB](?![A-Za-z]))?)(?:元(?!素))?"), _read_money),
+    (_P(r"(?<![\w.,])(?P<numeral>\d{1,3})(?P<unit>p)(?![\w.])"), lambda found: _make(found, read_numeral(found["numeral"]), "pence")),
     (_P(rf"百分之(?P<percent>{HAN}|{DIGITS})|(?P<tenths>[一二三四五六七八九])成(?![为功立果长员本就分])"), _read_share),
     (_P(rf"零下 ?{_NUM} ?{_UNIT_ZH}"), _read_below_zero),
     (_P(rf"\bminus {_NUM} ?{_UNIT_EN}", re.I), _read_below_zero),

@@ -44,6 +44,7 @@ _ROWS: tuple[tuple[Unit, str, str], ...] = (
     (_unit("CNY", "money", "CNY"), "cny rmb yuan renminbi", "元 元人民币 块 块钱 人民币"),
     (_unit("EUR", "money", "EUR"), "eur euro euros", "欧元"),
     (_unit("GBP", "money", "GBP"), "gbp pound_sterling pounds_sterling pounds", "英镑"),
+    (_unit("penny", "money", "GBP", "0.01"), "pence penny", "便士"),
     (_unit("JPY", "money", "JPY"), "jpy yen", "日元 日圆"),
     (_unit("HKD", "money", "HKD"), "hkd", "港元 港币"),
     (_unit("CHF", "money", "CHF"), "chf swiss_francs", "瑞士法郎"),

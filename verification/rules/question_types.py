@@ -39,14 +39,12 @@ _ENGLISH: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("contact", _I(r"\b(?:phone|telephone|fax)(?: number)?\b|\be-?mail address\b|\b(?:url|web ?site|link)\b|\bwhich number\b")),
     (
         "percent",
-        _I(
-            r"\b(?:what|which) (?:percentage|percent|proportion|share|fraction)|\bhow many percent|\bpercentage of\b|\bwhat .{0,20}\b(?:rate|percentage)\b"
-        ),
+        _I(r"\b(?:what|which) (?:percentage|percent|proportion|share|fraction)|\bhow many percent|\bpercentage of\b|\bwhat .{0,20}\bpercentage\b"),
     ),
     (
         "money",
         _I(
-            r"\bhow much (?:money|does .*\b(?:cost|pay|charge)|do .*\b(?:cost|pay|charge)|did .*\b(?:cost|pay|spend)|is (?:the|a|an) .*\b(?:fee|price|fine|subsidy|allowance|budget|salary|cost|grant)|.*\bin (?:dollars|euros|pounds|usd|yuan))|\bwhat (?:is|was|are|were|does|did) .*\b(?:price|cost|fee|fine|salary|allowance|bounty|budget|subsidy|amount paid)\b|\bhow much\b.*\b(?:paid|cost|worth|money)\b"
+            r"\bhow much (?:money|does .*\b(?:cost|pay|charge)|do .*\b(?:cost|pay|charge)|did .*\b(?:cost|pay|spend)|is (?:the|a|an) .*\b(?:fee|price|fine|subsidy|allowance|budget|salary|cost|grant)|.*\bin (?:dollars|euros|pounds|usd|yuan))|\bwhat (?:is|was|are|were|does|did) .*\b(?:price|cost|fee|fine|salary|allowance|bounty|budget|subsidy|amount paid)\b|\bhow much\b.*\b(?:paid|cost|worth|money)\b|\bwhat (?:do|does|did|must|will|would|should) .*\b(?:pay|cost|charge)\b"
         ),
     ),
     ("frequency", _I(r"\bhow (?:often|frequently)\b")),
@@ -66,7 +64,7 @@ _ENGLISH: tuple[tuple[str, re.Pattern[str]], ...] = (
     (
         "number",
         _I(
-            r"\bhow (?:many|much|tall|high|deep|wide|old|large|big|far|heavy|hot|cold)\b|\bwhat (?:number|population|size|height|depth|length|distance|temperature|area|score|altitude|elevation)\b|\bwhat (?:is|was|are|were) the (?:[a-z]+ ){0,4}(?:number|population|size|height|depth|length|distance|temperature|area|score|altitude|elevation|limit|minimum|maximum)\b|\bhow long (?:is|was) the\b"
+            r"\bhow (?:many|much|tall|high|deep|wide|old|large|big|far|heavy|hot|cold)\b|\bwhat (?:number|population|size|height|depth|length|distance|temperature|area|score|altitude|elevation)\b|\bwhat(?:['’]s| is| was| are| were) the (?:[a-z]+ ){0,4}(?:number|quantity|amount|population|size|height|depth|length|distance|temperature|area|score|altitude|elevation|limit|minimum|maximum)\b|\bwhat .{0,20}\brate\b|\bhow long (?:is|was) the\b"
         ),
     ),
     ("time", _I(r"\b(?:at )?(?:what|which) (?:time|hour)\b(?! (?:period|frame|zone))|\bopening hours\b")),

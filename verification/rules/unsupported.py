@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from verification.rules.asked_units import read_asked_unit
 from verification.rules.extract_sentences import RECORD, ROW, split_units
 from verification.rules.facts_answer import COVERED, UnsupportedAttribute
 from verification.rules.lexicon_quantities import find_quantities
@@ -47,11 +48,13 @@ def settle_unsupported(
 
 
 def _states_asked_kind(reading: QuestionReading, subject: str, units: str) -> bool:
-    """The row of the subject has exactly one amount of the kind that the question measures ("how long" and one duration)."""
+    """The row of the subject has exactly one amount of the kind that the question measures ("how long" and one duration; 几天 and one in days)."""
     if reading.answer_type not in QUANTITY_TYPES - {"number"} or not _carries(subject, units):
         return False
+    asked = read_asked_unit(reading.text)
     rows = [line for line in units.split("\n") if _carries(subject, line)]
-    return any(len(fitting_quantities(reading.answer_type, find_quantities(row), reading.quantities)) == 1 for row in rows)
+    fitting = [fitting_quantities(reading.answer_type, find_quantities(row), reading.quantities) for row in rows]
+    return any(len(amounts) == 1 or (asked and sum(amount.unit == asked.unit for amount in amounts) == 1) for amounts in fitting)
 
 
 def _carries(wanted: str, said: str) -> bool:

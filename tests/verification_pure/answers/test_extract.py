@@ -1,8 +1,11 @@
 from __future__ import annotations
 
+import pytest
+
 from tests.verification_pure.answers.builders import embed, passage
 from verification.rules.contract import AnswerThresholds, Draft
 from verification.rules.extract import draft_answer, rank_sentences
+from verification.rules.extract_features import NO_LEAD
 from verification.rules.question import read_question
 
 LEAVE = passage(
@@ -104,3 +107,13 @@ def test_a_ruling_says_more_to_may_i_than_any_other_sentence() -> None:
 def test_a_field_line_is_drafted_with_the_line_that_names_its_thing() -> None:
     held = passage(1, "主题：阅览室\n位置：二楼\n开放时间：上午九点\n")
     assert [claim.text for claim in draft("阅览室开放时间是几点？", held).claims] == ["主题：阅览室", "开放时间：上午九点"]
+
+
+def test_the_lead_of_a_sentence_is_over_those_of_other_documents_only() -> None:
+    reading = read_question("How much does parking cost a month?")
+    ranked = rank_sentences(reading, (LEAVE, PARKING), embed)
+    best = ranked[0][1]
+    others = [candidate.values["cos"] for _, candidate in ranked if candidate.passage.document_id != best.passage.document_id]
+    assert best.passage is PARKING
+    assert best.values["cos_lead"] == pytest.approx(best.values["cos"] - sum(others) / len(others))
+    assert {candidate.values["cos_lead"] for _, candidate in rank_sentences(reading, (PARKING,), embed)} == {NO_LEAD}

@@ -46,6 +46,12 @@ def test_another_name_is_a_missing_subject() -> None:
     assert details("What does Globex sell?", "Globex sells maps.") == set()
 
 
+def test_other_words_for_a_subject_are_left_to_the_confidence_in_chinese() -> None:
+    assert "subject_missing" not in details("捡到的东西的保管期是多久？", "拾到的物品保管两个月。")
+    assert "subject_missing" in details("Globex的保管期是多久？", "拾到的物品保管两个月。")
+    assert "subject_missing" in details("What is the keeping period of things that turned up?", "Lost property is kept for two months.")
+
+
 def test_another_unit_is_a_unit_mismatch() -> None:
     assert "unit_mismatch" in details("How many days does the review take?", "The review costs $20.")
     assert "unit_mismatch" not in details("How many days does the review take?", "The review takes two weeks.")

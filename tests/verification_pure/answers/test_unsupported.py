@@ -15,7 +15,7 @@ def settle(unsupported: UnsupportedAttribute, text: str, said: str, confidence: 
     held: Passage = passage(1, text)
     start = text.index(said)
     claim = Claim("c1", said, (1,), (CitedSpan(1, start, start + len(said)),))
-    draft = Draft(said, (claim,), confidence, "answerability_v1", "extractive")
+    draft = Draft(said, (claim,), confidence, "answerability_v2", "extractive")
     asked = read_question(question or f"What is the {unsupported.attribute} of the {unsupported.subject}?")
     return settle_unsupported(unsupported, asked, draft, (held,), 0.7)
 
@@ -58,3 +58,10 @@ def test_a_table_row_of_the_subject_with_one_amount_of_the_asked_kind_is_let_thr
     row = "| Sheet music | 14 weeks | by arrangement |"
     assert settle(unsupported, table, row, question="How long can a choir hold sheet music?") is None
     assert settle(unsupported, table, row, question="What colour is the sheet music?") == ("Sheet music", "hold")
+
+
+def test_of_two_amounts_in_a_row_the_one_in_the_asked_unit_counts() -> None:
+    unsupported = UnsupportedAttribute("献血假", "放")
+    table = "| 假期 | 天数 | 说明 |\n|---|---|---|\n| 献血假 | 2天 | 献血后一周内使用 |\n"
+    assert settle(unsupported, table, "| 献血假 | 2天 | 献血后一周内使用 |", question="献血假可以放几天？") is None
+    assert settle(unsupported, table, "| 献血假 | 2天 | 献血后一周内使用 |", question="献血假可以放多久？") == ("献血假", "放")

@@ -47,6 +47,13 @@ def read(text):
         ("上午九点", [("540", "clock")]),
         ("下午3点半", [("930", "clock")]),
         ("at noon", [("720", "clock")]),
+        ("Saturday: 10.00 to 13.00", [("6", "weekday"), ("600", "clock"), ("780", "clock")]),
+        ("open 9.30–17.30", [("570", "clock"), ("1050", "clock")]),
+        ("from 7.45 am", [("465", "clock")]),
+        ("10.00 to 13.00 kg", [("10.00", "kilogram"), ("13.00", "kilogram")]),
+        ("£12.50 to 13.00", [("12.50", "GBP"), ("13.00", "")]),
+        ("42p per mile", [("42", "penny")]),
+        ("30 pence", [("30", "penny")]),
         ("2024-05-01", [("20240501", "ymd")]),
         ("May 1, 2024", [("20240501", "ymd")]),
         ("1 May 2024", [("20240501", "ymd")]),
@@ -97,6 +104,8 @@ def test_words_and_codes_are_no_numbers(text):
         ("3 km", "3000 metres"),
         ("in 2024 it", "2024年"),
         ("twice", "2 times"),
+        ("£0.42", "42p"),
+        ("14.00 to 18.00", "14:00 to 18:00"),
     ],
 )
 def test_same_amount_in_other_words_is_the_same(one, other):
