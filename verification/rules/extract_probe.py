@@ -28,10 +28,12 @@ def probe_candidate(reading: QuestionReading, candidate: Candidate, embed: Embed
 
     A word that the sentence means, in whatever form, lowers the cosine when it goes; one that contradicts it raises it.
     """
-    words = sorted(reading.words, key=lambda word: word.end - word.start, reverse=True)[:MAX_PROBES]
+    parts = [(word, reading.text[: word.start] + reading.text[word.end :]) for word in reading.words]
+    told = [(word, rest) for word, rest in parts if any(char.isalnum() for char in rest)]  # of a single word nothing is left to compare
+    words, rests = zip(*sorted(told, key=lambda part: part[0].end - part[0].start, reverse=True)[:MAX_PROBES], strict=True) if told else ((), ())
     if not words:
         return dict.fromkeys(PROBES, 0.0)
-    texts = [reading.text, *(reading.text[: word.start] + reading.text[word.end :] for word in words)]
+    texts = [reading.text, *rests]
     rows = embed([" ".join(text.split()) for text in texts], "query")
     cosines = rows @ embed([embedded_text(candidate)], "passage")[0]
     falls = [10 * float(cosines[0] - cosine) for cosine in cosines[1:]]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from verification.rules.asked_units import drop_conditions, read_asked_unit
+from verification.rules.asked_units import drop_conditions, read_asked_measure, read_asked_unit
 from verification.rules.contract import Finding
 from verification.rules.extract import rank_sentences, rate_confidence
 from verification.rules.extract_cover import context_of
@@ -92,11 +92,14 @@ def _type_differs(reading: QuestionReading, said: str, least: float) -> bool:
 
 
 def _unit_differs(reading: QuestionReading, said: str) -> bool:
-    """The question names a unit, the text gives quantities with units, and none is of that kind."""
+    """The question names a unit, and the text gives no quantity of that kind; or it names a measure, and all that the text measures is something else."""
+    held = find_quantities(said)
     asked = read_asked_unit(reading.text)
-    if asked is None:
-        return False
-    return not any(quantity.kind in {asked.kind, "per"} for quantity in find_quantities(said))
+    if asked is not None:
+        return not any(quantity.kind in {asked.kind, "per"} for quantity in held)
+    measure = read_asked_measure(reading.text) if reading.answer_type == "number" else ""
+    measured = {quantity.kind for quantity in held if quantity.unit}
+    return bool(measure and measured) and measure not in measured and all(quantity.unit for quantity in held)
 
 
 def _is_another_thing(reading: QuestionReading, said: str) -> bool:

@@ -4,7 +4,7 @@ import pytest
 
 from tests.verification_pure.answers.builders import embed, passage
 from verification.rules.contract import AnswerThresholds, Draft
-from verification.rules.extract import draft_answer, rank_sentences
+from verification.rules.extract import draft_answer, rank_sentences, rate_confidence
 from verification.rules.extract_features import NO_LEAD
 from verification.rules.question import read_question
 
@@ -117,3 +117,14 @@ def test_the_lead_of_a_sentence_is_over_those_of_other_documents_only() -> None:
     assert best.passage is PARKING
     assert best.values["cos_lead"] == pytest.approx(best.values["cos"] - sum(others) / len(others))
     assert {candidate.values["cos_lead"] for _, candidate in rank_sentences(reading, (PARKING,), embed)} == {NO_LEAD}
+
+
+@pytest.mark.parametrize("question", ["desk", "Parking?", "停车", "? parking ?", "the parking", "40"])
+def test_a_question_of_one_word_embeds_nothing_empty(question: str) -> None:
+    def embed_words(texts, kind):
+        assert all(any(char.isalnum() for char in text) for text in texts)
+        return embed(texts, kind)
+
+    reading = read_question(question)
+    ranked = rank_sentences(reading, (LEAVE, PARKING), embed_words)
+    assert 0.0 <= rate_confidence(reading, ranked, ranked[0][1], embed_words) <= 1.0

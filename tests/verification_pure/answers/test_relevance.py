@@ -57,6 +57,24 @@ def test_another_unit_is_a_unit_mismatch() -> None:
     assert "unit_mismatch" not in details("How many days does the review take?", "The review takes two weeks.")
 
 
+@pytest.mark.parametrize(
+    ("question", "other", "fitting"),
+    [
+        ("What is the area of the cold store?", "The cold store is 5 m high and kept at 2 °C.", "The cold store covers 900 square metres."),
+        ("冷库的面积有多大？", "冷库温度2度，最大堆高5米。", "冷库占地900平方米。"),
+        ("How heavy is a pallet?", "A pallet is 120 cm long.", "A pallet is 25 kg."),
+        ("What is the temperature of the store?", "The store is 5 m high.", "The store is kept at 2 °C and is 5 m high."),
+    ],
+)
+def test_another_measure_is_a_unit_mismatch(question: str, other: str, fitting: str) -> None:
+    assert "unit_mismatch" in details(question, other)
+    assert "unit_mismatch" not in details(question, fitting)
+
+
+def test_a_number_without_a_unit_may_be_of_any_measure() -> None:
+    assert "unit_mismatch" not in details("What is the area of the cold store?", "Cold store: 900, height 5 m.")
+
+
 def test_SYS_B5_a_word_that_no_passage_carries_is_unknown() -> None:
     held = (passage(1, "The red circle is small."),)
     assert find_unknown_words(read_question("What is the material of the small red circle?"), held) == ("material",)
