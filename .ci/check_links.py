@@ -10,7 +10,7 @@ from pathlib import Path
 from urllib.parse import unquote
 
 ROOT = Path(__file__).resolve().parent.parent
-SKIPPED = {".venv", ".git", ".local", ".peers", "node_modules", "build", "dist", "tests", "corpus", "corpora"}  # documents of tests and demo are data
+SKIPPED = {".venv", ".git", ".local", ".peers", "node_modules", "build", "dist", "tests", "corpus", "sets"}  # documents of tests and demo are data
 LINK = re.compile(
     r"!?\[(?:[^\[\]]|\[[^\]]*\])*\]\(\s*<?([^)\s>]+)>?(?:\s+\"[^\"]*\")?\s*\)|(?:src|href)=\"([^\"]+)\"|^\[[^\]]+\]:\s+(\S+)", re.MULTILINE
 )

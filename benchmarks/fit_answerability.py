@@ -168,7 +168,7 @@ def rate_company(base: Base, row: dict) -> list[Example]:
 def company_examples(embed: Callable, lang: str) -> list[Example]:
     sets = Path(__file__).parent / "sets"
     pairs = [(CORPUS, QUESTIONS), *((path.parent / "docs", path) for path in sorted(sets.glob("*/questions.jsonl")))]
-    pairs += [(CORPUS, path) for path in sorted(sets.glob("*paraphrases.jsonl"))]
+    pairs += [(CORPUS, path) for path in sorted(sets.glob("*/demo-paraphrases.jsonl"))]
     found = []
     for folder, path in pairs:
         if not (path.parent / "HELD_OUT").exists():
