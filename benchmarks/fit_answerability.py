@@ -67,7 +67,8 @@ class Fitted:
     bias: float
 
     def rate(self, examples: list[Example]) -> np.ndarray:
-        return to_rows(examples, self.names) @ self.weights + self.bias
+        rated: np.ndarray = to_rows(examples, self.names) @ self.weights + self.bias
+        return rated
 
     def show(self) -> dict[str, float]:
         pairs = zip(self.names, self.weights, strict=True)
