@@ -10,10 +10,12 @@ from tenants.api.access import (
     bump_acl_rev,
     close_acl,
     find_acl,
+    find_acl_of,
     intern_acl,
     read_acl_rev,
 )
-from tenants.api.grants import actor_for_user, grant_for, restrict_grant
+from tenants.api.explain import AccessExplanation, AccessReader, AccessStep, explain_access, who_could_see
+from tenants.api.grants import actor_for_user, grant_at, grant_for, restrict_grant
 from tenants.api.people import (
     add_to_group,
     change_password,
@@ -23,15 +25,20 @@ from tenants.api.people import (
     find_group,
     find_user,
     grant_role,
+    reactivate_user,
     remove_from_group,
     revoke_role,
     set_clearance,
 )
 from tenants.api.tenancy import create_tenant, create_workspace, find_tenant_id, find_workspace, list_workspaces
 from tenants.api.tokens import NewToken, create_token, find_token_actor, revoke_token
+from tenants.api.units import create_unit, find_unit, move_unit, nest_group, place_in_unit, remove_from_unit, unnest_group
 
 __all__ = [
     "DENY_ALL",
+    "AccessExplanation",
+    "AccessReader",
+    "AccessStep",
     "AclSpec",
     "NewToken",
     "Sensitivity",
@@ -46,23 +53,35 @@ __all__ = [
     "create_group",
     "create_tenant",
     "create_token",
+    "create_unit",
     "create_user",
     "create_workspace",
     "deactivate_user",
+    "explain_access",
     "find_acl",
+    "find_acl_of",
     "find_group",
     "find_tenant_id",
     "find_token_actor",
+    "find_unit",
     "find_user",
     "find_workspace",
+    "grant_at",
     "grant_for",
     "grant_role",
     "intern_acl",
     "list_workspaces",
+    "move_unit",
+    "nest_group",
+    "place_in_unit",
     "read_acl_rev",
+    "reactivate_user",
     "remove_from_group",
+    "remove_from_unit",
     "restrict_grant",
     "revoke_role",
     "revoke_token",
     "set_clearance",
+    "unnest_group",
+    "who_could_see",
 ]

@@ -17,6 +17,7 @@ from tenants.models import AclAssignment, AclRevision, AclSet
 if TYPE_CHECKING:
     import uuid
     from collections.abc import Sequence
+    from datetime import datetime
 
     from rag4c.kernel.grant import Grant
     from rag4c.scope.models import ScopedQuerySet
@@ -31,6 +32,7 @@ __all__ = [
     "bump_acl_rev",
     "close_acl",
     "find_acl",
+    "find_acl_of",
     "intern_acl",
     "read_acl_rev",
 ]
@@ -93,6 +95,13 @@ def find_acl(acl_id: uuid.UUID) -> AclSpec:
     if row is None:
         raise Absent("acl_set")
     return AclSpec(frozenset(row.principals), Sensitivity(row.sensitivity), row.purpose)
+
+
+def find_acl_of(*, subject_kind: str, subject_id: uuid.UUID, at: datetime | None = None) -> AclSpec | None:
+    """The set that a subject has, or had at a moment; None when nobody was named, which means nobody. Inside a scope."""
+    rows = AclAssignment.objects.filter(AclAssignment.in_force(at), subject_kind=subject_kind, subject_id=subject_id)
+    row = rows.select_related("acl").order_by("-valid_from").first()
+    return AclSpec(frozenset(row.acl.principals), Sensitivity(row.acl.sensitivity), row.acl.purpose) if row else None
 
 
 def allowed_acl_numbers(grant: Grant) -> frozenset[int]:

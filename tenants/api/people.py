@@ -17,7 +17,7 @@ from rag4c.scope.manager import scope
 from rag4c.scope.permissions import check_permission
 from tenants import guarded, roles
 from tenants.api.access import bump_acl_rev
-from tenants.models import ApiToken, Clearance, Group, Membership, RoleAssignment, User, normalize_username
+from tenants.models import ActivePeriod, ApiToken, Clearance, Group, Membership, RoleAssignment, UnitPlacement, User, normalize_username
 
 if TYPE_CHECKING:
     import uuid
@@ -33,6 +33,7 @@ __all__ = [
     "find_group",
     "find_user",
     "grant_role",
+    "reactivate_user",
     "remove_from_group",
     "revoke_role",
     "set_clearance",
@@ -57,6 +58,7 @@ def create_user(*, actor: Actor, username: str, password: str, display_name: str
                 )
         except IntegrityError as error:
             raise Conflict("username_taken", "This user name is taken in the tenant.") from error
+        ActivePeriod.objects.create(tenant_id=actor.tenant_id, user_id=user.pk)
         ledger.record(actor, "user.created", subject=("user", user.pk))
         grant_role(actor=actor, user_id=user.pk, role=role)
     return user.pk
@@ -122,11 +124,11 @@ def revoke_role(*, actor: Actor, user_id: uuid.UUID, role: str) -> None:
     check_permission(actor, "role.grant")
     with scope(actor.grant), transaction.atomic():
         _lock_user(user_id)
+        bump_acl_rev(actor.tenant_id)  # the tenant's row lock: the last two admins cannot lose their roles at the same time
         others = RoleAssignment.objects.filter(role=roles.TENANT_ADMIN, valid_to__isnull=True, user__is_active=True).exclude(user_id=user_id)
         if role == roles.TENANT_ADMIN and not others.exists():
             raise Conflict("last_admin", "This is the last tenant admin; give the role to somebody else first.")
         if RoleAssignment.objects.filter(user_id=user_id, role=role, valid_to__isnull=True).update(valid_to=Now()):
-            bump_acl_rev(actor.tenant_id)
             ledger.record(actor, "role.revoked", subject=("user", user_id), data={"role": role})
 
 
@@ -184,7 +186,7 @@ def remove_from_group(*, actor: Actor, group_id: uuid.UUID, user_id: uuid.UUID) 
 
 
 def deactivate_user(*, actor: Actor, user_id: uuid.UUID) -> None:
-    """The person loses everything at once: sign-in, sessions, tokens, memberships, roles (R24, R27).
+    """The account loses everything at once: sign-in, sessions, tokens, memberships, its place in a unit, roles (R24, R27).
 
     Raises: Denied("not_allowed"), Absent("user"), Conflict("last_admin").
     """
@@ -193,8 +195,26 @@ def deactivate_user(*, actor: Actor, user_id: uuid.UUID) -> None:
         user = _lock_user(user_id)
         for role in RoleAssignment.objects.filter(user_id=user_id, valid_to__isnull=True).values_list("role", flat=True):
             revoke_role(actor=actor, user_id=user_id, role=role)
-        Membership.objects.filter(user_id=user_id, valid_to__isnull=True).update(valid_to=Now())
+        for kind in (Membership, UnitPlacement, ActivePeriod):
+            kind.objects.filter(user_id=user_id, valid_to__isnull=True).update(valid_to=Now())  # type: ignore[attr-defined]  # no common base
         ApiToken.objects.filter(user_id=user_id, revoked_at__isnull=True).update(revoked_at=Now())
         User.objects.filter(pk=user.pk).update(is_active=False)
         bump_acl_rev(actor.tenant_id)
         ledger.record(actor, "user.deactivated", subject=("user", user_id))
+
+
+def reactivate_user(*, actor: Actor, user_id: uuid.UUID) -> None:
+    """The account may be used again, as a member or service account without groups, unit or tokens: what was lost is given anew, not back.
+
+    Raises: Denied("not_allowed"), Absent("user"), Conflict("user_active"), Blocked("approval_required" | "no_policy").
+    """
+    check_permission(actor, "user.manage")
+    with scope(actor.grant), transaction.atomic():
+        user = _lock_user(user_id)
+        if user.is_active:
+            raise Conflict("user_active", "This account is active.")
+        User.objects.filter(pk=user_id).update(is_active=True)
+        ActivePeriod.objects.create(tenant_id=actor.tenant_id, user_id=user_id)
+        bump_acl_rev(actor.tenant_id)
+        ledger.record(actor, "user.reactivated", subject=("user", user_id))
+        grant_role(actor=actor, user_id=user_id, role=roles.SERVICE_ACCOUNT if user.kind == "service" else roles.MEMBER)
