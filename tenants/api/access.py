@@ -10,8 +10,8 @@ from django.db.models.functions import Now
 
 from rag4c.kernel.errors import Absent, Invalid
 from rag4c.kernel.grant import Sensitivity
-from tenants import acl as rules
 from tenants.acl import DENY_ALL, AclSpec
+from tenants.acl_index import ACL_INDEX
 from tenants.models import AclAssignment, AclRevision, AclSet
 
 if TYPE_CHECKING:
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from datetime import datetime
 
     from rag4c.kernel.grant import Grant
-    from rag4c.scope.models import ScopedQuerySet
 
 __all__ = [
     "DENY_ALL",
@@ -105,12 +104,8 @@ def find_acl_of(*, subject_kind: str, subject_id: uuid.UUID, at: datetime | None
 
 
 def allowed_acl_numbers(grant: Grant) -> frozenset[int]:
-    """Numbers of the ACL sets that the grant satisfies, one query; the database narrows, `rules.satisfies` decides."""
-    candidates: ScopedQuerySet[AclSet] = AclSet.objects.visible_to(grant).filter(
-        principals__overlap=sorted(grant.principals), sensitivity__lte=int(grant.clearance)
-    )
-    sets = ((row.number, AclSpec(frozenset(row.principals), Sensitivity(row.sensitivity), row.purpose)) for row in candidates)
-    return rules.allowed_numbers(grant, sets)
+    """Numbers of the ACL sets that the grant satisfies, by the inverted index of the process; one query. Inside a scope."""
+    return ACL_INDEX.allowed(grant)
 
 
 def read_acl_rev(tenant_id: uuid.UUID) -> int:
