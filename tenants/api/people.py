@@ -11,11 +11,12 @@ from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 
 from rag4c.kernel.errors import Absent, Conflict, Invalid
+from rag4c.kernel.grant import PLATFORM_TENANT
 from rag4c.ledger import api as ledger
 from rag4c.scope import gate
 from rag4c.scope.manager import scope
 from rag4c.scope.permissions import check_permission
-from tenants import guarded, roles
+from tenants import duties, guarded, roles
 from tenants.api.access import bump_acl_rev
 from tenants.models import ActivePeriod, ApiToken, Clearance, Group, Membership, RoleAssignment, UnitPlacement, User, normalize_username
 
@@ -102,21 +103,36 @@ def _lock_user(user_id: uuid.UUID) -> User:
     return user
 
 
-def grant_role(*, actor: Actor, user_id: uuid.UUID, role: str) -> None:
-    """Give a role from now on; holding it already changes nothing.
+def grant_role(*, actor: Actor, user_id: uuid.UUID, role: str) -> tuple[duties.RoleConflict, ...]:
+    """Give a role from now on; holding it already changes nothing. Returns the conflicts of duty that are allowed with a warning.
 
-    Raises: Denied("not_allowed"), Absent("user"), Invalid("role_unknown"), Blocked("approval_required" | "no_policy").
+    Raises: Denied("not_allowed"), Absent("user"), Invalid("role_unknown" | "role_of_platform" | "role_of_people" | "role_of_service_accounts"),
+    Conflict("roles_conflict"), Blocked("approval_required" | "no_policy").
     """
     check_permission(actor, "role.grant")
     if role not in roles.PERMISSIONS:
         raise Invalid("role_unknown", f"Known roles: {', '.join(roles.PERMISSIONS)}.")
     with scope(actor.grant), transaction.atomic():
-        _lock_user(user_id)
+        user = _lock_user(user_id)
+        conflicts = _check_duties(actor, user, role)
         permit = gate.require(guarded.GRANT_ROLE, actor, (user_id, role))
         _, is_new = RoleAssignment.objects.get_or_create(tenant_id=actor.tenant_id, user_id=user_id, role=role, valid_to=None)
         if is_new:
             bump_acl_rev(actor.tenant_id)
-            ledger.record(actor, "role.granted", subject=("user", user_id), data={"role": role, "permit": permit})
+            warned = {"warned": [f"{row.one}+{row.other}" for row in conflicts]} if conflicts else {}
+            ledger.record(actor, "role.granted", subject=("user", user_id), data={"role": role, "permit": permit, **warned})
+    return conflicts
+
+
+def _check_duties(actor: Actor, user: User, role: str) -> tuple[duties.RoleConflict, ...]:
+    if code := duties.refuse_role_of(kind=user.kind, role=role, is_platform=actor.tenant_id == PLATFORM_TENANT):
+        raise Invalid(code, "This role is not for this account: operators belong to the platform, and programs hold the role of service accounts only.")
+    held = RoleAssignment.objects.filter(user_id=user.pk, valid_to__isnull=True).values_list("role", flat=True)
+    conflicts = duties.find_conflicts(held, role)
+    if conflicts and conflicts[0].effect == "refuse":
+        first = conflicts[0]
+        raise Conflict("roles_conflict", f"{first.one} and {first.other} do not go together: {first.why}", {"roles": sorted({first.one, first.other})})
+    return conflicts
 
 
 def revoke_role(*, actor: Actor, user_id: uuid.UUID, role: str) -> None:
