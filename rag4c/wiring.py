@@ -4,16 +4,18 @@ from __future__ import annotations
 
 from django.db import connection
 
-from approvals.api import PolicyGate
+from approvals.api import PolicyGate, seed_policies
 from rag4c.kernel import failpoints
 from rag4c.ledger import api as ledger
 from rag4c.ledger import handlers
 from rag4c.scope import admin_parts, gate
 from retrieval import api as retrieval
+from tenants import api as tenants
 
 
 def connect() -> None:
     gate.install(PolicyGate())
+    tenants.install_seeder(seed_policies)
     handlers.subscribe("revision.split", "retrieval.index", retrieval.index_job)
     admin_parts.install_history(ledger.events_of)
     failpoints.on_dropconn(connection.close)

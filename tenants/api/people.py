@@ -29,6 +29,7 @@ __all__ = [
     "add_to_group",
     "change_password",
     "create_group",
+    "create_service_account",
     "create_user",
     "deactivate_user",
     "find_group",
@@ -47,20 +48,33 @@ def create_user(*, actor: Actor, username: str, password: str, display_name: str
     Raises: Denied("not_allowed"), Invalid("username_invalid" | "password_invalid" | "role_unknown"), Conflict("username_taken").
     """
     check_permission(actor, "user.manage")
-    name = username.strip()
-    if not 1 <= len(name) <= 150 or any(not character.isprintable() for character in name):
+    return _create_account(actor, User(username=username, display_name=display_name, password=_hash_password(password)), role)
+
+
+def create_service_account(*, actor: Actor, username: str, display_name: str = "") -> uuid.UUID:
+    """An account without a person: it holds tokens and its one role, and can never sign in.
+
+    Raises: Denied("not_allowed"), Invalid("username_invalid"), Conflict("username_taken"), Blocked("approval_required" | "no_policy").
+    """
+    check_permission(actor, "user.manage")
+    return _create_account(
+        actor, User(username=username, display_name=display_name, password=make_password(None), kind="service"), roles.SERVICE_ACCOUNT
+    )
+
+
+def _create_account(actor: Actor, user: User, role: str) -> uuid.UUID:
+    user.username = user.username.strip()
+    if not 1 <= len(user.username) <= 150 or any(not character.isprintable() for character in user.username):
         raise Invalid("username_invalid", "A user name is 1 to 150 printable characters.")
-    encoded = _hash_password(password)
+    user.tenant_id, user.username_norm = actor.tenant_id, normalize_username(user.username)
     with scope(actor.grant), transaction.atomic():
         try:
             with transaction.atomic():
-                user = User.objects.create(
-                    tenant_id=actor.tenant_id, username=name, username_norm=normalize_username(name), display_name=display_name, password=encoded
-                )
+                user.save(force_insert=True)
         except IntegrityError as error:
             raise Conflict("username_taken", "This user name is taken in the tenant.") from error
         ActivePeriod.objects.create(tenant_id=actor.tenant_id, user_id=user.pk)
-        ledger.record(actor, "user.created", subject=("user", user.pk))
+        ledger.record(actor, "user.created", subject=("user", user.pk), data={"kind": user.kind})
         grant_role(actor=actor, user_id=user.pk, role=role)
     return user.pk
 
@@ -74,7 +88,7 @@ def _hash_password(password: str) -> str:
 
 
 def change_password(*, actor: Actor, user_id: uuid.UUID, password: str) -> None:
-    """Set a new password; sessions of the old one end, because their hash is bound to it.
+    """Set a new password; sessions of the old one end, because their hash is bound to it. A service account has none and reads as absent.
 
     Raises: Denied("not_allowed"), Absent("user"), Invalid("password_invalid").
     """
@@ -82,7 +96,7 @@ def change_password(*, actor: Actor, user_id: uuid.UUID, password: str) -> None:
         check_permission(actor, "user.manage")
     encoded = _hash_password(password)
     with scope(actor.grant), transaction.atomic():
-        if User.objects.filter(pk=user_id).update(password=encoded) == 0:
+        if User.objects.filter(pk=user_id, kind="person").update(password=encoded) == 0:
             raise Absent("user", "There is no such person.")
         ledger.record(actor, "user.password_changed", subject=("user", user_id))
 
