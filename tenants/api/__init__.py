@@ -33,6 +33,7 @@ from tenants.api.people import (
     revoke_role,
     set_clearance,
 )
+from tenants.api.subjects import find_subject, install_subject_finder
 from tenants.api.support import (
     ActingSession,
     allow_support,
@@ -83,6 +84,7 @@ __all__ = [
     "find_acl_of",
     "find_acting_actor",
     "find_group",
+    "find_subject",
     "find_tenant_id",
     "find_tenant_info",
     "find_token_actor",
@@ -94,6 +96,7 @@ __all__ = [
     "grant_for",
     "grant_role",
     "install_seeder",
+    "install_subject_finder",
     "intern_acl",
     "list_tenants",
     "list_workspaces",
