@@ -25,7 +25,9 @@ def draw_sets(rng: Random) -> list[Any]:
 
     drawn: dict[str, AclSpec] = {}
     while len(drawn) < SETS:
-        names = {f"group:{rng.randrange(GROUPS)}" for _ in range(rng.randint(1, 3))} | {f"user:{rng.randrange(PEOPLE)}" for _ in range(rng.randrange(3))}
+        names = {f"group:{rng.randrange(GROUPS)}" for _ in range(rng.randint(1, 3))} | {
+            f"user:{rng.randrange(PEOPLE)}" for _ in range(rng.randrange(3))
+        }
         names |= {"tenant:*"} if rng.random() < 0.01 else set()
         spec = AclSpec(frozenset(names), Sensitivity(rng.choice([0, 1, 1, 1, 2])))
         drawn[spec.digest] = spec
@@ -53,7 +55,9 @@ def read_by_sql(grant: Any) -> frozenset[int]:
 
     with scope(grant):
         rows = AclSet.objects.filter(principals__overlap=sorted(grant.principals), sensitivity__lte=int(grant.clearance))
-        return acl.allowed_numbers(grant, ((row.number, AclSpec(frozenset(row.principals), Sensitivity(row.sensitivity), row.purpose)) for row in rows))
+        return acl.allowed_numbers(
+            grant, ((row.number, AclSpec(frozenset(row.principals), Sensitivity(row.sensitivity), row.purpose)) for row in rows)
+        )
 
 
 def read_by_index(grant: Any) -> frozenset[int]:
@@ -84,7 +88,9 @@ def compare(kit: Kit, rng: Random) -> bool:
         pairs = [(measure(lambda: read_by_index(grant)), measure(lambda: read_by_sql(grant))) for _ in range(ROUNDS)]  # noqa: B023  # called at once
         by_index, by_sql = (statistics.median(pair[side] for pair in pairs) for side in (0, 1))
         print(f"groups={groups} allowed={len(read_by_index(grant))} index_ms={by_index:.2f} sql_ms={by_sql:.2f} ratio={by_sql / by_index:.1f}")
-    times = [measure(lambda: tenants.grant_for(tenant_id=kit.host.tenant_id, user_id=kit.asker.user_id)) for _ in range(50)]
+    asker_id = kit.asker.user_id
+    assert asker_id is not None
+    times = [measure(lambda: tenants.grant_for(tenant_id=kit.host.tenant_id, user_id=asker_id)) for _ in range(50)]
     print(f"grant_for_p50_ms={statistics.median(times):.2f}")
     return equal
 

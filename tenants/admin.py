@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from rag4c.kernel.grant import Actor
 
-ROLES = [(code, code.replace("_", " ")) for code in roles.PERMISSIONS if code != roles.SERVICE_ACCOUNT]
+ROLES = [(code, code.replace("_", " ")) for code in roles.PERMISSIONS if code not in {roles.OPERATOR, roles.SERVICE_ACCOUNT}]
 
 
 class RoleForm(forms.Form):

@@ -45,9 +45,7 @@ class MemberForm(forms.Form):
 
 
 class ClearanceForm(forms.Form):
-    level = forms.TypedChoiceField(
-        coerce=int, choices=[(level.value, level.name.lower()) for level in Sensitivity], widget=UnfoldAdminSelectWidget
-    )
+    level = forms.TypedChoiceField(coerce=int, choices=[(level.value, level.name.lower()) for level in Sensitivity], widget=UnfoldAdminSelectWidget)
 
 
 def create_unit(actor: Actor, obj: Any, fields: dict[str, Any]) -> str:

@@ -17,7 +17,7 @@ from rag4c.kernel import clock
 from rag4c.kernel.errors import DomainError
 from rag4c.scope.admin import ScopedAdmin
 from rag4c.scope.admin_columns import state_label, when_column
-from rag4c.scope.admin_parts import ApiAction, ReasonForm, admin_actor, may, offer_action
+from rag4c.scope.admin_parts import ApiAction, ReasonForm, Tile, admin_actor, may, offer_action, offer_tiles
 from rag4c.scope.manager import scope
 from tenants import api
 from tenants.middleware import ACTING_KEY
@@ -116,11 +116,15 @@ offer_action(
 offer_action("tenants.SupportSession", ApiAction("end-session", gettext_lazy("End the session"), "support.allow", end_session,
                                                  lambda session: _("the operator is out at their next click"), refusal=say_over))  # fmt: skip
 
+offer_tiles(Tile(gettext_lazy("Break-glass sessions not confirmed"), "tenants.SupportSession", "kind__exact=break_glass&confirmed_at__isnull=True",
+                 is_alarm=True))  # fmt: skip
+
 
 @admin.register(SupportSession)
 class SupportSessionAdmin(ScopedAdmin[SupportSession]):
     list_display = ("reason", "kind", "state", when_column("opened_at", gettext_lazy("opened")), when_column("expires_at", gettext_lazy("until")))
     list_filter = ("kind",)
+    lookups = ("confirmed_at__isnull",)
     view_permission = "ledger.read"
     subject_kind = "support_session"
     empty_text = gettext_lazy("When platform operators looked into this tenant, and why. Nobody has yet.")

@@ -30,24 +30,20 @@ class AclIndex:
 
     def add(self, sets: Iterable[tuple[int, AclSpec]]) -> None:
         """Args: sets: (number, set), each number once."""
-        levels: dict[Sensitivity, list[int]] = {level: [] for level in Sensitivity}
-        purposes: dict[str, list[int]] = {}
-        touched: set[str] = set()
-        for number, acl in sets:
-            self.size = max(self.size, number + 1)
-            touched |= acl.principals
+        new = list(sets)
+        self.size = max((self.size, *(number + 1 for number, _ in new)))
+        for number, acl in new:
             for principal in acl.principals:
                 self._postings.setdefault(principal, array("I")).append(number)
-            if acl.sensitivity < Sensitivity.RESTRICTED:
-                levels[acl.sensitivity].append(number)
-            elif acl.purpose:  # without a named purpose nobody reads it
-                purposes.setdefault(acl.purpose, []).append(number)
-        for level, numbers in levels.items():
-            for higher in Sensitivity:
-                if higher >= level:
-                    self._at_most[higher] |= self._bits_of(numbers)
-        for purpose, numbers in purposes.items():
-            self._restricted[purpose] = self._restricted.get(purpose, 0) | self._bits_of(numbers)
+        for level in Sensitivity:
+            self._at_most[level] |= self._bits_of(n for n, acl in new if acl.sensitivity <= level and acl.sensitivity < Sensitivity.RESTRICTED)
+        restricted = [(number, acl.purpose) for number, acl in new if acl.sensitivity >= Sensitivity.RESTRICTED and acl.purpose]
+        for purpose in {purpose for _, purpose in restricted}:  # without a named purpose nobody reads it
+            bits = self._bits_of(number for number, named in restricted if named == purpose)
+            self._restricted[purpose] = self._restricted.get(purpose, 0) | bits
+        self._keep_dense({principal for _, acl in new for principal in acl.principals})
+
+    def _keep_dense(self, touched: set[str]) -> None:
         for name in touched:
             if name in self._dense or len(self._postings[name]) * DENSE > self.size:
                 self._dense[name] = self._bits_of(self._postings[name])

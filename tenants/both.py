@@ -24,13 +24,19 @@ def one_transaction() -> Iterator[None]:
         yield
 
 
-def check_operator(actor: Actor, permission: str, *, needs_person: bool = False) -> None:
-    """Raises: Denied("not_allowed" | "person_needed") unless the actor is of the platform and may do this."""
+def check_operator(actor: Actor, permission: str) -> None:
+    """Raises: Denied("not_allowed") unless the actor is of the platform and may do this."""
     is_host = actor.kind == "system" and actor.tenant_id == PLATFORM_TENANT
     if actor.tenant_id != PLATFORM_TENANT or not (is_host or permission in actor.grant.permissions):
         raise Denied("not_allowed", "Only a platform operator may do this.", {"permission": permission})
-    if needs_person and actor.user_id is None:
+
+
+def check_operating_person(actor: Actor, permission: str) -> uuid.UUID:
+    """Returns the person. Raises: Denied("not_allowed" | "person_needed")."""
+    check_operator(actor, permission)
+    if actor.user_id is None:
         raise Denied("person_needed", "This is done by a person under their own name, not by the host.")
+    return actor.user_id
 
 
 def recorders(actor: Actor, tenant_id: uuid.UUID) -> tuple[Actor, Actor]:

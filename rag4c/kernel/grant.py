@@ -27,7 +27,7 @@ class Sensitivity(IntEnum):
 class Grant:
     """What one asker may see, frozen before anything is retrieved.
 
-    Args: user_id: None for the system. principals: `user:<id>`, `group:<id>`, `role:<code>`, `tenant:*`.
+    Args: user_id: None for the system. principals: `user:<id>`, `group:<id>`, `unit:<id>`, `role:<code>`, `tenant:*`.
     permissions: codes from the roles. purpose: free code, needed for RESTRICTED. as_of: None means now.
     Source: SYS-C1, context.md "QueryGrant".
     """

@@ -46,6 +46,8 @@ from tenants.api.support import (
 from tenants.api.tenancy import create_tenant, create_workspace, find_tenant_id, find_workspace, install_seeder, list_workspaces
 from tenants.api.tokens import NewToken, create_token, find_token_actor, revoke_token
 from tenants.api.units import create_unit, find_unit, move_unit, nest_group, place_in_unit, remove_from_unit, unnest_group
+from tenants.duties import RoleConflict
+from tenants.sentences import say_entrance, say_reasons, say_verdict
 
 __all__ = [
     "DENY_ALL",
@@ -55,6 +57,7 @@ __all__ = [
     "AclSpec",
     "ActingSession",
     "NewToken",
+    "RoleConflict",
     "Sensitivity",
     "TenantExport",
     "TenantInfo",
@@ -112,6 +115,9 @@ __all__ = [
     "resume_tenant",
     "revoke_role",
     "revoke_token",
+    "say_entrance",
+    "say_reasons",
+    "say_verdict",
     "set_clearance",
     "suspend_tenant",
     "unnest_group",

@@ -43,7 +43,7 @@ def intern_acl(tenant_id: uuid.UUID, spec: AclSpec) -> AclSet:
     Raises: Invalid("acl_principal_invalid") for a principal that is not `kind:value`; unknown readers never widen (GOV-B6).
     """
     if any(not kind or not value for kind, _, value in (principal.partition(":") for principal in spec.principals)):
-        raise Invalid("acl_principal_invalid", "A principal is written user:<id>, group:<id>, role:<code> or tenant:*.")
+        raise Invalid("acl_principal_invalid", "A principal is written user:<id>, group:<id>, unit:<id>, role:<code> or tenant:*.")
     found = AclSet.objects.filter(digest=spec.digest).first()
     if found:
         return found

@@ -77,7 +77,9 @@ class AccessReader:
     chain: tuple[AccessStep, ...]
 
 
-def explain_access(*, actor: Actor, user_id: uuid.UUID, subject: Subject, at: datetime | None = None, purpose: str | None = None) -> AccessExplanation:
+def explain_access(
+    *, actor: Actor, user_id: uuid.UUID, subject: Subject, at: datetime | None = None, purpose: str | None = None
+) -> AccessExplanation:
     """Why this person may read this subject, or not, now or at a moment.
 
     Args: subject: (kind, id). at: aware; None for now. purpose: what the person states; None stands for the purpose that the set asks for.
@@ -173,7 +175,7 @@ def _names_of(principals: Iterable[str]) -> dict[str, str]:
     for kind, model in (("user", User), ("group", Group), ("unit", OrgUnit)):
         keys = [key for principal in names if principal.startswith(f"{kind}:") and (key := _read_id(principal))]
         if keys:
-            rows = model.objects.filter(pk__in=keys)  # type: ignore[attr-defined]  # the three share no base that types `objects`
+            rows = model.objects.filter(pk__in=keys)
             names.update({f"{kind}:{row.pk}": str(row) for row in rows})
     return names
 

@@ -30,7 +30,10 @@ if TYPE_CHECKING:
 __all__ = ["TenantExport", "export_tenant"]
 FORMAT: Final = "rag4c-tenant-1"
 SECRETS: Final = {"tenants.User": {"password"}, "tenants.ApiToken": {"digest"}}  # of no use elsewhere but to an attacker
-LEFT_OUT: Final = ("ledger", "compliance")  # the audit trail has an export of its own, which can be verified; a record of this export would change the next
+LEFT_OUT: Final = (
+    "ledger",
+    "compliance",
+)  # the audit trail has an export of its own, which can be verified; a record of this export would change the next
 MAX_SAFE: Final = 2**53 - 1  # larger whole numbers are written as texts, as RFC 8785 asks
 CHUNK: Final = 2000
 
@@ -102,12 +105,14 @@ def _plain(value: Any) -> Any:
         return {str(key): _plain(item) for key, item in value.items()}
     if isinstance(value, list | tuple):
         return [_plain(item) for item in value]
+    if value is None or isinstance(value, bool | float | str) or (isinstance(value, int) and abs(value) <= MAX_SAFE):
+        return value
+    return _as_text(value)
+
+
+def _as_text(value: Any) -> str:
     if isinstance(value, bytes | memoryview):
         return bytes(value).hex()
     if isinstance(value, datetime | date):
         return value.isoformat()
-    if isinstance(value, bool | float | str) or value is None:
-        return value
-    if isinstance(value, int):
-        return value if abs(value) <= MAX_SAFE else str(value)
-    return str(value) if not isinstance(value, Decimal) else format(value, "f")
+    return format(value, "f") if isinstance(value, Decimal) else str(value)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -22,6 +21,7 @@ from tenants.both import check_operator, one_transaction, recorders
 from tenants.models import Suspension, Tenant
 
 if TYPE_CHECKING:
+    import uuid
     from datetime import datetime
 
     from rag4c.kernel.grant import Actor

@@ -140,12 +140,16 @@ def grant_role(*, actor: Actor, user_id: uuid.UUID, role: str) -> tuple[duties.R
 
 def _check_duties(actor: Actor, user: User, role: str) -> tuple[duties.RoleConflict, ...]:
     if code := duties.refuse_role_of(kind=user.kind, role=role, is_platform=actor.tenant_id == PLATFORM_TENANT):
-        raise Invalid(code, "This role is not for this account: operators belong to the platform, and programs hold the role of service accounts only.")
+        raise Invalid(
+            code, "This role is not for this account: operators belong to the platform, and programs hold the role of service accounts only."
+        )
     held = RoleAssignment.objects.filter(user_id=user.pk, valid_to__isnull=True).values_list("role", flat=True)
     conflicts = duties.find_conflicts(held, role)
     if conflicts and conflicts[0].effect == "refuse":
         first = conflicts[0]
-        raise Conflict("roles_conflict", f"{first.one} and {first.other} do not go together: {first.why}", {"roles": sorted({first.one, first.other})})
+        raise Conflict(
+            "roles_conflict", f"{first.one} and {first.other} do not go together: {first.why}", {"roles": sorted({first.one, first.other})}
+        )
     return conflicts
 
 
@@ -226,7 +230,7 @@ def deactivate_user(*, actor: Actor, user_id: uuid.UUID) -> None:
         for role in RoleAssignment.objects.filter(user_id=user_id, valid_to__isnull=True).values_list("role", flat=True):
             revoke_role(actor=actor, user_id=user_id, role=role)
         for kind in (Membership, UnitPlacement, ActivePeriod):
-            kind.objects.filter(user_id=user_id, valid_to__isnull=True).update(valid_to=Now())  # type: ignore[attr-defined]  # no common base
+            kind.objects.filter(user_id=user_id, valid_to__isnull=True).update(valid_to=Now())
         ApiToken.objects.filter(user_id=user_id, revoked_at__isnull=True).update(revoked_at=Now())
         User.objects.filter(pk=user.pk).update(is_active=False)
         bump_acl_rev(actor.tenant_id)

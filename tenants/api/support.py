@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import TYPE_CHECKING, Final
@@ -12,7 +11,7 @@ from django.db.models.functions import Now
 
 from rag4c.kernel.canonical import sha256_hex
 from rag4c.kernel.errors import Absent, Conflict, Denied, Invalid
-from rag4c.kernel.grant import PLATFORM_TENANT, Actor, Grant, Sensitivity, system_actor
+from rag4c.kernel.grant import PLATFORM_TENANT, Actor, Grant, Sensitivity
 from rag4c.ledger import api as ledger
 from rag4c.scope import gate
 from rag4c.scope.dbtime import ClockTimestamp, after
@@ -20,10 +19,11 @@ from rag4c.scope.manager import scope
 from rag4c.scope.permissions import check_permission
 from tenants import guarded, roles
 from tenants.api.access import read_acl_rev
-from tenants.both import check_operator, one_transaction, recorders
+from tenants.both import check_operating_person, one_transaction, recorders
 from tenants.models import SupportSession, Tenant
 
 if TYPE_CHECKING:
+    import uuid
     from datetime import datetime
 
 __all__ = [
@@ -68,7 +68,6 @@ def open_acting_session(*, actor: Actor, tenant_id: uuid.UUID, reason: str, minu
     Blocked("approval_required" | "no_policy").
     Source: tenancy.md "Platform operators", GOV-T8.
     """
-    check_operator(actor, "support.open", needs_person=True)
     return _open(actor, "support", tenant_id, reason, minutes)
 
 
@@ -77,7 +76,6 @@ def break_glass(*, actor: Actor, tenant_id: uuid.UUID, reason: str, minutes: int
 
     Arguments and errors as `open_acting_session`, without `support_not_allowed`. Source: GOV-A13.
     """
-    check_operator(actor, "support.break_glass", needs_person=True)
     return _open(actor, "break_glass", tenant_id, reason, minutes)
 
 
@@ -86,7 +84,7 @@ def confirm_break_glass(*, actor: Actor, tenant_id: uuid.UUID, session_id: uuid.
 
     Raises: Denied("not_allowed" | "person_needed" | "second_person_needed"), Absent("session"), Conflict("confirmed_already" | "confirm_too_late").
     """
-    check_operator(actor, "support.break_glass", needs_person=True)
+    check_operating_person(actor, "support.break_glass")
     with one_transaction():
         with scope(Grant(tenant_id)):
             row = SupportSession.objects.select_for_update().filter(pk=session_id, kind="break_glass").first()
@@ -125,13 +123,15 @@ def end_acting_session(*, actor: Actor, session_id: uuid.UUID) -> None:
 
 def find_acting_actor(*, operator: Actor, tenant_id: uuid.UUID, session_id: uuid.UUID) -> tuple[Actor, ActingSession] | None:
     """The operator inside the tenant, or None: ended, out of time by the database's clock, no longer let in, or no longer an operator."""
+    if operator.user_id is None or operator.tenant_id != PLATFORM_TENANT:
+        return None
     with scope(Grant(tenant_id)):
         row = SupportSession.objects.filter(
             pk=session_id, operator_id=operator.user_id, ended_at__isnull=True, expires_at__gt=ClockTimestamp()
         ).first()
         tenant = Tenant.objects.filter(pk=tenant_id, is_active=True).first()
         rev = read_acl_rev(tenant_id)
-    if row is None or tenant is None or operator.tenant_id != PLATFORM_TENANT:
+    if row is None or tenant is None:
         return None
     is_let_in = tenant.allows_support_access or row.kind == "break_glass"
     if not is_let_in or f"support.{'open' if row.kind == 'support' else row.kind}" not in operator.grant.permissions:
@@ -143,6 +143,7 @@ def find_acting_actor(*, operator: Actor, tenant_id: uuid.UUID, session_id: uuid
 
 def _open(actor: Actor, kind: str, tenant_id: uuid.UUID, reason: str, minutes: int) -> ActingSession:
     text, is_glass = _clean_reason(reason), kind == "break_glass"
+    operator_id = check_operating_person(actor, "support.break_glass" if is_glass else "support.open")
     if not MINUTES[0] <= minutes <= MINUTES[1]:
         raise Invalid("minutes_invalid", f"A session lasts {MINUTES[0]} to {MINUTES[1]} minutes.")
     with one_transaction():
@@ -151,7 +152,7 @@ def _open(actor: Actor, kind: str, tenant_id: uuid.UUID, reason: str, minutes: i
         with scope(Grant(tenant_id)):
             tenant = _find_open_tenant(tenant_id, is_glass=is_glass)
             row = SupportSession.objects.create(
-                tenant_id=tenant_id, kind=kind, operator_id=actor.user_id, reason=text, permit=permit, expires_at=after(timedelta(minutes=minutes)),
+                tenant_id=tenant_id, kind=kind, operator_id=operator_id, reason=text, permit=permit, expires_at=after(timedelta(minutes=minutes)),
                 confirm_until=after(timedelta(hours=CONFIRM_HOURS)) if is_glass else None,
             )  # fmt: skip
             row.refresh_from_db()

@@ -57,7 +57,13 @@ class Past:
             groups |= {row["parent_id"] for row in self.in_force(GroupNesting, hour) if row["child_id"] in groups}
             units |= {row["parent_id"] for row in self.in_force(UnitParent, hour) if row["unit_id"] in units}
         roles = {row["role"] for row in self.in_force(RoleAssignment, hour) if row["user_id"] == person}
-        return {"tenant:*", f"user:{person}", *(f"group:{key}" for key in groups), *(f"unit:{key}" for key in units), *(f"role:{key}" for key in roles)}
+        return {
+            "tenant:*",
+            f"user:{person}",
+            *(f"group:{key}" for key in groups),
+            *(f"unit:{key}" for key in units),
+            *(f"role:{key}" for key in roles),
+        }
 
     def may_see(self, person: uuid.UUID, document: uuid.UUID, hour: float) -> bool:
         active = any(row["user_id"] == person for row in self.in_force(ActivePeriod, hour))
@@ -89,30 +95,29 @@ def make_past(kit: Any, seed: int = 7) -> Past:
     return past
 
 
+def _add(past: Past, rng: random.Random, kind: type, count: int, **fields: Any) -> None:
+    """Spans that do not overlap, as the database demands of open ones and the doors make of closed ones."""
+    end: int | None = -1
+    for start, stop in sorted(rng.sample(SPANS, count), key=lambda span: span[0]):
+        if end is not None and start >= end:
+            past.rows.setdefault(kind, []).append((fields, start, stop))
+            end = stop
+
+
 def _draw(past: Past, rng: random.Random) -> None:
-    keep = past.rows.setdefault
-
-    def add(kind: type, count: int, **fields: Any) -> None:
-        """Spans that do not overlap, as the database demands of open ones and the doors make of closed ones."""
-        end = -1
-        for start, stop in sorted(rng.sample(SPANS, count), key=lambda span: span[0]):
-            if end is not None and start >= end:
-                keep(kind, []).append((fields, start, stop))
-                end = stop
-
     for person in past.people:
-        add(ActivePeriod, 2 if rng.random() < 0.3 else 1, user_id=person)
+        _add(past, rng, ActivePeriod, 2 if rng.random() < 0.3 else 1, user_id=person)
         for group in rng.sample(past.groups, 2):
-            add(Membership, 2, user_id=person, group_id=group)
-        add(UnitPlacement, 2, user_id=person, unit_id=rng.choice(past.units))
-        add(RoleAssignment, 1, user_id=person, role=rng.choice(["member", "auditor", "knowledge_manager"]))
-        add(Clearance, 1, user_id=person, level=rng.choice([0, 1, 2, 3, 3]))
+            _add(past, rng, Membership, 2, user_id=person, group_id=group)
+        _add(past, rng, UnitPlacement, 2, user_id=person, unit_id=rng.choice(past.units))
+        _add(past, rng, RoleAssignment, 1, user_id=person, role=rng.choice(["member", "auditor", "knowledge_manager"]))
+        _add(past, rng, Clearance, 1, user_id=person, level=rng.choice([0, 1, 2, 3, 3]))
     for n in range(GROUPS):  # always into a later one: no cycle
         for parent in past.groups[n + 1 : n + 4]:
             if rng.random() < 0.5:
-                add(GroupNesting, 2, child_id=past.groups[n], parent_id=parent)
+                _add(past, rng, GroupNesting, 2, child_id=past.groups[n], parent_id=parent)
     for n in range(UNITS - 1):
-        add(UnitParent, 2, unit_id=past.units[n], parent_id=rng.choice(past.units[n + 1 :]))
+        _add(past, rng, UnitParent, 2, unit_id=past.units[n], parent_id=rng.choice(past.units[n + 1 :]))
 
 
 def _draw_readers(kit: Any, past: Past, rng: random.Random) -> None:

@@ -68,7 +68,7 @@ def test_GOV_T8_only_where_the_tenant_allows_it(acme, passing):
 def test_GOV_T8_both_ledgers_know_operator_and_session(acme, passing):
     session = open_session(acme, passing)
     for tenant_id in (acme.id, PLATFORM_TENANT):
-        code, _, body = events(tenant_id, "support.session_opened")[-1]
+        _, _, body = events(tenant_id, "support.session_opened")[-1]
         assert body["subject"] == ["support_session", str(session.id)]
         assert body["data"]["by"] == passing.ref
         assert body["data"]["tenant"] == str(acme.id)
@@ -177,7 +177,9 @@ def operator_name(operator):
 def plain_pages():
     """Addresses without parameters, of pages and of the admin."""
     admin = next(entry for entry in get_resolver().url_patterns if getattr(entry, "app_name", "") == "admin")
-    lists = {f"/admin/{match[1]}/{match[2]}/" for match in (re.fullmatch(r"(\w+)/(\w+)/", str(entry.pattern)) for entry in admin.url_patterns) if match}
+    lists = {
+        f"/admin/{match[1]}/{match[2]}/" for match in (re.fullmatch(r"(\w+)/(\w+)/", str(entry.pattern)) for entry in admin.url_patterns) if match
+    }
     staff = {f"/{entry.pattern}" for entry in get_resolver().url_patterns if isinstance(entry, URLPattern) and "<" not in str(entry.pattern)}
     return sorted(lists | staff | {"/admin/", "/", "/answers/", "/help/"})
 
