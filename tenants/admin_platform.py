@@ -14,7 +14,7 @@ from django.utils.translation import gettext_lazy
 from unfold.widgets import UnfoldAdminIntegerFieldWidget, UnfoldAdminPasswordWidget, UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from rag4c.kernel import clock
-from rag4c.kernel.errors import DomainError
+from rag4c.kernel.errors import Absent, DomainError
 from rag4c.scope.admin import ScopedAdmin
 from rag4c.scope.admin_columns import state_label, when_column
 from rag4c.scope.admin_parts import ApiAction, ReasonForm, Tile, admin_actor, may, offer_action, offer_tiles
@@ -57,6 +57,11 @@ class OpenForm(ReasonForm):
         ("break_glass", gettext_lazy("break-glass: it does not; both ledgers raise an alert, a second operator confirms within four hours"))])  # fmt: skip
     minutes = forms.IntegerField(min_value=5, max_value=240, initial=30, widget=UnfoldAdminIntegerFieldWidget)
     field_order = ("kind", "minutes", "reason")
+
+
+class EnterForm(forms.Form):
+    session = forms.UUIDField(label=gettext_lazy("Id of the session"), widget=UnfoldAdminTextInputWidget,
+                              help_text=gettext_lazy("As the ledger names it: a session that was approved later, or left and is still open."))  # fmt: skip
 
 
 def found_tenant(actor: Actor, obj: Any, fields: dict[str, Any]) -> str:
@@ -142,16 +147,18 @@ def show_tenants(model_admin: Any, request: HttpRequest) -> HttpResponse:
     actor = admin_actor(request)
     if not may(request, "tenant.create") or actor.session_id is not None:
         raise Http404
-    form = OpenForm(request.POST or None)
-    if request.method == "POST" and form.is_valid():
+    enters = "session" in request.POST
+    form, entering = OpenForm(None if enters else request.POST or None), EnterForm(request.POST if enters else None)
+    asked = entering if enters else form
+    if request.method == "POST" and asked.is_valid():
         try:
-            return _open_session(request, actor, form.cleaned_data)
+            return (_enter_session if enters else _open_session)(request, actor, asked.cleaned_data)
         except DomainError as error:
-            form.add_error(None, f"{error.message} ({error.code})")
+            asked.add_error(None, f"{error.message} ({error.code})")
     tenants = [info for info in api.list_tenants(actor=actor) if info.id != actor.tenant_id]
     with scope(actor.grant):
         context = {**model_admin.admin_site.each_context(request), "title": _("Tenants of the platform"), "tenants": tenants, "form": form,
-                   "chosen": request.POST.get("tenant", "")}  # fmt: skip
+                   "entering": entering, "chosen": request.POST.get("tenant", "")}  # fmt: skip
         return TemplateResponse(request, "admin/tenants/platform.html", context).render()
 
 
@@ -159,6 +166,18 @@ def _open_session(request: HttpRequest, actor: Actor, fields: dict[str, Any]) ->
     open_session = api.break_glass if fields["kind"] == "break_glass" else api.open_acting_session
     tenant_id = api.find_tenant_info(actor=actor, slug=request.POST.get("tenant", "")).id
     session = open_session(actor=actor, tenant_id=tenant_id, reason=fields["reason"], minutes=fields["minutes"])
-    request.session[ACTING_KEY] = [str(session.tenant_id), str(session.id)]
     messages.info(request, _("The session %s is open; the banner ends it.") % session.id)
+    return _go_in(request, session)
+
+
+def _enter_session(request: HttpRequest, actor: Actor, fields: dict[str, Any]) -> HttpResponse:
+    tenant_id = api.find_tenant_info(actor=actor, slug=request.POST.get("tenant", "")).id
+    found = api.find_acting_actor(operator=actor, tenant_id=tenant_id, session_id=fields["session"])
+    if found is None:
+        raise Absent("session", _("There is no such session of yours, or it is over."))
+    return _go_in(request, found[1])
+
+
+def _go_in(request: HttpRequest, session: api.ActingSession) -> HttpResponse:
+    request.session[ACTING_KEY] = [str(session.tenant_id), str(session.id)]
     return HttpResponseRedirect(reverse("admin:index"))

@@ -7,6 +7,7 @@ from datetime import timedelta
 from typing import TYPE_CHECKING, Final
 
 from django.db import transaction
+from django.db.models import Q
 from django.db.models.functions import Now
 
 from rag4c.kernel.canonical import sha256_hex
@@ -122,13 +123,14 @@ def end_acting_session(*, actor: Actor, session_id: uuid.UUID) -> None:
 
 
 def find_acting_actor(*, operator: Actor, tenant_id: uuid.UUID, session_id: uuid.UUID) -> tuple[Actor, ActingSession] | None:
-    """The operator inside the tenant, or None: ended, out of time by the database's clock, no longer let in, or no longer an operator."""
+    """The operator inside the tenant, or None: ended, out of time by the database's clock, not confirmed in time, no longer let in, or no longer an
+    operator."""
     if operator.user_id is None or operator.tenant_id != PLATFORM_TENANT:
         return None
     with scope(Grant(tenant_id)):
-        row = SupportSession.objects.filter(
-            pk=session_id, operator_id=operator.user_id, ended_at__isnull=True, expires_at__gt=ClockTimestamp()
-        ).first()
+        usable = Q(kind="support") | Q(confirmed_at__isnull=False) | Q(confirm_until__gt=ClockTimestamp())
+        mine = SupportSession.objects.filter(pk=session_id, operator_id=operator.user_id, ended_at__isnull=True)
+        row = mine.filter(usable, expires_at__gt=ClockTimestamp()).first()
         tenant = Tenant.objects.filter(pk=tenant_id, is_active=True).first()
         rev = read_acl_rev(tenant_id)
     if row is None or tenant is None:

@@ -140,6 +140,18 @@ def test_operator_founds_looks_in_and_suspends_by_the_pages(acme, filled, alice)
     assert tenants.find_tenant_id("globex") is not None
 
 
+def test_an_operator_goes_back_into_an_open_session_of_their_own_only(acme):
+    allow_without_second_person("support.break_glass")
+    first = make_operator("alice")
+    make_operator("bob")
+    session = tenants.break_glass(actor=first, tenant_id=acme.id, reason="nobody answers and data leaks", minutes=30)
+    fields = {"tenant": "acme", "session": str(session.id)}
+    bob, alice = sign_in("platform", "bob"), sign_in("platform", "alice")
+    assert "it is over" in text_of(bob.post("/admin/tenants/tenant/all/", fields))
+    assert alice.post("/admin/tenants/tenant/all/", fields).status_code == 302
+    assert "Break-glass session" in text_of(alice.get("/admin/"))
+
+
 def test_break_glass_is_confirmed_on_a_page_by_another(acme, filled):
     first = make_operator("alice")
     make_operator("bob")

@@ -155,6 +155,8 @@ def test_GOV_A13_break_glass_is_alerted_and_confirmed_by_another_in_time(acme, p
     late = tenants.break_glass(actor=passing, tenant_id=acme.id, reason=REASON, minutes=30)
     with scope(acme.system.grant):
         SupportSession.objects.filter(pk=late.id).update(confirm_until="2026-01-01T00:00:00Z")
+    assert act_in(acme, passing, session) is not None
+    assert act_in(acme, passing, late) is None  # nobody confirmed it in time
     with pytest.raises(Conflict, match="confirm_too_late"):
         tenants.confirm_break_glass(actor=second, tenant_id=acme.id, session_id=late.id)
 
