@@ -50,14 +50,19 @@ class AclIndexCache:
 
 def _refresh(kept: _Kept) -> None:
     known = kept.highest_id
-    rows = list(AclSet.objects.filter(number__gte=max(kept.index.size - 1, 0)).order_by("number"))
-    if known is not None and (not rows or rows[0].pk != known):
+    rows = _read_from(max(kept.index.size - 1, 0))
+    if known is not None and (not rows or rows[0][1] != known):
         kept.index, kept.highest_id, known = AclIndex(), None, None
-        rows = list(AclSet.objects.order_by("number"))
+        rows = _read_from(0)
     new = rows if known is None else rows[1:]
     if new:
-        kept.index.add((row.number, AclSpec(frozenset(row.principals), Sensitivity(row.sensitivity), row.purpose)) for row in new)
-        kept.highest_id = new[-1].pk
+        kept.index.add((number, AclSpec(frozenset(names), Sensitivity(level), purpose)) for number, _, names, level, purpose in new)
+        kept.highest_id = new[-1][1]
+
+
+def _read_from(number: int) -> list[tuple[int, uuid.UUID, list[str], int, str]]:
+    fields = ("number", "id", "principals", "sensitivity", "purpose")
+    return list(AclSet.objects.filter(number__gte=number).order_by("number").values_list(*fields))
 
 
 ACL_INDEX: Final = AclIndexCache()
