@@ -22,6 +22,7 @@ def main() -> None:
 
 
 def _fill() -> None:
+    from approvals.api import seed_policies
     from rag4c.kernel import clock, env
     from rag4c.kernel.grant import PLATFORM_TENANT
     from rag4c.ledger.partitions import ensure_event_partitions
@@ -32,6 +33,7 @@ def _fill() -> None:
     ensure_event_partitions(clock.now().date())
     ensure_space(get_embedder(env.read_str("RAG4C_EMBEDDER")).space)
     Tenant.objects.get_or_create(id=PLATFORM_TENANT, defaults={"slug": "platform", "name": "Platform"})
+    seed_policies(tenant_id=PLATFORM_TENANT)
 
 
 def _grant(owner_dsn: str) -> None:

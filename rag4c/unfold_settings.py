@@ -28,6 +28,16 @@ def _list(title: Any, label: str, icon: str) -> dict[str, Any]:
     return {"title": title, "icon": icon, "link": reverse_lazy(f"admin:{label.lower().replace('.', '_')}_changelist"), "permission": can_see(label)}
 
 
+def _page(title: Any, name: str, icon: str, label: str) -> dict[str, Any]:
+    """A page beside a list, shown to those who see the list."""
+    return {"title": title, "icon": icon, "link": reverse_lazy(f"admin:{name}"), "permission": can_see(label)}
+
+
+def is_operator(request: HttpRequest) -> bool:
+    actor = getattr(request, "actor", None)
+    return actor is not None and "tenant.create" in actor.grant.permissions
+
+
 NAVIGATION: Final = [
     {"title": "", "items": [{"title": _("Needs attention"), "icon": "priority_high", "link": reverse_lazy("admin:index")}]},
     {
@@ -37,12 +47,20 @@ NAVIGATION: Final = [
             _list(_("Tenant"), "tenants.Tenant", "apartment"),
             _list(_("Workspaces"), "tenants.Workspace", "workspaces"),
             _list(_("People"), "tenants.User", "person"),
+            _list(_("Units"), "tenants.OrgUnit", "account_tree"),
+            _list(_("Places in units"), "tenants.UnitPlacement", "place"),
             _list(_("Groups"), "tenants.Group", "group"),
             _list(_("Memberships"), "tenants.Membership", "group_add"),
+            _list(_("Groups in groups"), "tenants.GroupNesting", "groups"),
             _list(_("Roles"), "tenants.RoleAssignment", "badge"),
+            _page(_("Roles and permissions"), "tenants_roleassignment_matrix", "table", "tenants.RoleAssignment"),
             _list(_("Clearances"), "tenants.Clearance", "verified_user"),
             _list(_("ACL sets"), "tenants.AclSet", "lock"),
+            _list(_("Readers"), "tenants.AclAssignment", "visibility"),
+            _page(_("Who may read what"), "tenants_aclassignment_ask", "help", "tenants.AclAssignment"),
             _list(_("Tokens"), "tenants.ApiToken", "key"),
+            _list(_("Support sessions"), "tenants.SupportSession", "support_agent"),
+            {"title": _("Tenants of the platform"), "icon": "domain", "link": reverse_lazy("admin:tenants_tenant_all"), "permission": is_operator},
         ],
     },
     {

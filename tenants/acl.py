@@ -38,6 +38,22 @@ def satisfies(grant: Grant, acl: AclSpec) -> bool:
     return acl.sensitivity < Sensitivity.RESTRICTED or (bool(acl.purpose) and grant.purpose == acl.purpose)
 
 
+def refusals(grant: Grant, acl: AclSpec | None) -> tuple[str, ...]:
+    """Every reason why the grant may not read under this set; none exactly when `satisfies` says yes. None stands for unknown readers (GOV-B6)."""
+    if acl is None:
+        return ("readers_unknown",)
+    found = []
+    if not grant.principals & acl.principals:
+        found.append("not_a_reader" if acl.principals else "nobody_reads")
+    if grant.clearance < acl.sensitivity:
+        found.append("clearance_too_low")
+    if acl.sensitivity >= Sensitivity.RESTRICTED and not acl.purpose:
+        found.append("purpose_unnamed")
+    elif acl.sensitivity >= Sensitivity.RESTRICTED and grant.purpose != acl.purpose:
+        found.append("purpose_differs")
+    return tuple(found)
+
+
 def allowed_numbers(grant: Grant, sets: Iterable[tuple[int, AclSpec]]) -> frozenset[int]:
     """Numbers of the sets that the grant satisfies."""
     return frozenset(number for number, acl in sets if satisfies(grant, acl))

@@ -6,15 +6,19 @@ from typing import TYPE_CHECKING, Any
 
 from django import forms
 from django.contrib import admin
+from django.urls import path
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from unfold.widgets import UnfoldAdminPasswordWidget, UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from rag4c.scope.admin import ScopedAdmin
+from rag4c.scope.admin_actions import own_scopes
 from rag4c.scope.admin_columns import digest_column, link_column, state_label, when_column
 from rag4c.scope.admin_parts import ApiAction, Related, install_readable_documents, offer_action, offer_related
 from rag4c.scope.views import actor_of
-from tenants import api, roles
+from tenants import admin_org, api, roles
+from tenants.admin_access import show_matrix
+from tenants.admin_platform import show_tenants
 from tenants.models import AclAssignment, AclSet, ApiToken, Clearance, Group, Membership, RoleAssignment, Tenant, User, Workspace, normalize_username
 
 if TYPE_CHECKING:
@@ -23,7 +27,7 @@ if TYPE_CHECKING:
 
     from rag4c.kernel.grant import Actor
 
-ROLES = [(code, code.replace("_", " ")) for code in roles.PERMISSIONS if code != roles.OPERATOR]
+ROLES = [(code, code.replace("_", " ")) for code in roles.PERMISSIONS if code not in {roles.OPERATOR, roles.SERVICE_ACCOUNT}]
 
 
 class RoleForm(forms.Form):
@@ -37,6 +41,11 @@ class NewUserForm(forms.Form):
     role = forms.ChoiceField(choices=ROLES, initial=roles.MEMBER, widget=UnfoldAdminSelectWidget)
 
 
+class NewServiceForm(forms.Form):
+    username = forms.CharField(max_length=150, widget=UnfoldAdminTextInputWidget)
+    display_name = forms.CharField(max_length=200, required=False, widget=UnfoldAdminTextInputWidget)
+
+
 class NewGroupForm(forms.Form):
     slug = forms.SlugField(max_length=50, widget=UnfoldAdminTextInputWidget)
     name = forms.CharField(max_length=200, widget=UnfoldAdminTextInputWidget)
@@ -45,6 +54,11 @@ class NewGroupForm(forms.Form):
 def create_user(actor: Actor, obj: Any, fields: dict[str, Any]) -> str:
     api.create_user(actor=actor, **fields)
     return _("%s can sign in now.") % str(fields["username"])
+
+
+def create_service_account(actor: Actor, obj: Any, fields: dict[str, Any]) -> str:
+    api.create_service_account(actor=actor, **fields)
+    return _("%s exists; make it a token with `rag4c token`.") % str(fields["username"])
 
 
 def create_group(actor: Actor, obj: Any, fields: dict[str, Any]) -> str:
@@ -58,8 +72,10 @@ def deactivate_user(actor: Actor, user: User, fields: dict[str, Any]) -> str:
 
 
 def grant_role(actor: Actor, user: User, fields: dict[str, Any]) -> str:
-    api.grant_role(actor=actor, user_id=user.pk, role=fields["role"])
-    return _("holds the role %s now.") % str(fields["role"])
+    warned = api.grant_role(actor=actor, user_id=user.pk, role=fields["role"])
+    done = _("holds the role %s now.") % str(fields["role"])
+    return " ".join([done, *(_("Warning: with %(role)s: %(why)s") % {"role": row.one if row.other == fields["role"] else row.other, "why": row.why}
+                             for row in warned)])  # fmt: skip
 
 
 def revoke_role(actor: Actor, user: User, fields: dict[str, Any]) -> str:
@@ -92,6 +108,8 @@ def say_revoked(token: ApiToken) -> str:
 offer_action(
     "tenants.User",
     ApiAction("create-user", gettext_lazy("Create a person"), "user.manage", create_user, str, NewUserForm, needs_object=False),
+    ApiAction("create-service-account", gettext_lazy("Create a service account"), "user.manage", create_service_account, str, NewServiceForm,
+              needs_object=False),
     ApiAction("grant-role", gettext_lazy("Grant a role"), "role.grant", grant_role, lambda user: _("gets the role from now on"), RoleForm, say_inactive),
     ApiAction("revoke-role", gettext_lazy("Revoke a role"), "role.grant", revoke_role, lambda user: _("loses the role at once"), RoleForm),
     ApiAction("deactivate-user", gettext_lazy("Deactivate"), "user.manage", deactivate_user,
@@ -118,8 +136,7 @@ install_readable_documents(
 )
 
 
-def since(row: Any) -> str:
-    return state_label(_("in force"), "good") if row.valid_to is None else state_label(_("ended"), "gone")
+since = admin_org.show_state
 
 
 class OpenFilter(admin.SimpleListFilter):
@@ -142,6 +159,10 @@ class TenantAdmin(ScopedAdmin[Tenant]):
     def get_queryset(self, request: HttpRequest) -> QuerySet[Tenant]:
         return Tenant.objects.filter(pk=actor_of(request).tenant_id)
 
+    def get_urls(self) -> list[Any]:
+        view = self.admin_site.admin_view(own_scopes(lambda request: show_tenants(self, request)))
+        return [path("all/", view, name="tenants_tenant_all"), *super().get_urls()]
+
 
 @admin.register(Workspace)
 class WorkspaceAdmin(ScopedAdmin[Workspace]):
@@ -156,13 +177,14 @@ class UserAdmin(ScopedAdmin[User]):
     list_display = (
         "username",
         "display_name",
+        "kind",
         "state",
         when_column("last_login", gettext_lazy("last sign-in")),
         when_column("created_at", gettext_lazy("created")),
     )
-    list_filter = ("is_active",)
+    list_filter = ("is_active", "kind")
     search_fields = ("username_norm",)
-    fields = ("username", "display_name", "is_active", "last_login", "created_at", "id")
+    fields = ("username", "display_name", "kind", "is_active", "last_login", "created_at", "id")
     view_permission = "user.manage"
     subject_kind = "user"
     empty_text = gettext_lazy("People who may sign in. Make the first with “Create a person”, or `rag4c user`.")
@@ -232,6 +254,10 @@ class RoleAssignmentAdmin(ScopedAdmin[RoleAssignment]):
     @admin.display(description=gettext_lazy("state"))
     def state(self, row: RoleAssignment) -> str:
         return since(row)
+
+    def get_urls(self) -> list[Any]:
+        view = self.admin_site.admin_view(lambda request: show_matrix(self, request))
+        return [path("matrix/", view, name="tenants_roleassignment_matrix"), *super().get_urls()]
 
 
 @admin.register(Clearance)

@@ -31,14 +31,14 @@ class TenantBackend:
         user = None
         if tenant_id is not None:
             with scope(Grant(tenant_id)):
-                user = User.objects.filter(username_norm=normalize_username(username), is_active=True).first()
+                user = User.objects.filter(username_norm=normalize_username(username), is_active=True, kind="person").first()
         if user is None:
             make_password(password)
             return None
         return user if check_password(password, user.password) else None
 
     def get_user(self, user_id: Any) -> User | None:
-        return User.objects.filter(pk=user_id, is_active=True).first() if has_scope() else None
+        return User.objects.filter(pk=user_id, is_active=True, kind="person").first() if has_scope() else None
 
 
 class TokenUser:

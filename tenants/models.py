@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from typing import Any, ClassVar, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from django.contrib.auth.base_user import AbstractBaseUser, BaseUserManager
 from django.contrib.postgres.fields import ArrayField
@@ -13,6 +13,11 @@ from django.db.models.functions import Now
 from rag4c.kernel.grant import Sensitivity
 from rag4c.scope.models import ScopedManager, TenantForeignKey, TenantModel, new_id
 from tenants import roles
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+ACCOUNT_KINDS = [("person", "person"), ("service", "service account")]
 
 
 class Tenant(models.Model):
@@ -51,6 +56,7 @@ class User(TenantModel, AbstractBaseUser):
     username = models.CharField(max_length=150)
     username_norm = models.CharField(max_length=150, editable=False)
     display_name = models.CharField(max_length=200, blank=True)
+    kind = models.CharField(max_length=10, choices=ACCOUNT_KINDS, default="person", db_default="person")
     is_active = models.BooleanField(default=True)
     created_at = models.DateTimeField(db_default=Now(), editable=False)
 
@@ -108,8 +114,10 @@ class IntervalModel(TenantModel):
         abstract = True
 
     @classmethod
-    def in_force(cls) -> models.Q:
-        return models.Q(valid_to__isnull=True)
+    def in_force(cls, at: datetime | None = None) -> models.Q:
+        """Rows that are open now, or that were in force at a moment."""
+        is_open = models.Q(valid_to__isnull=True)
+        return is_open if at is None else models.Q(valid_from__lte=at) & (is_open | models.Q(valid_to__gt=at))
 
 
 class Membership(IntervalModel):
@@ -121,6 +129,7 @@ class Membership(IntervalModel):
             *TenantModel.Meta.constraints,
             models.UniqueConstraint(fields=["tenant", "group", "user"], condition=models.Q(valid_to__isnull=True), name="tenants_membership_open"),
         ]
+        indexes: ClassVar[list[models.Index]] = [models.Index(fields=["tenant", "user"], name="tenants_membership_user")]
 
     def __str__(self) -> str:
         return f"{self.user_id} in {self.group_id}"
@@ -188,6 +197,9 @@ class AclAssignment(IntervalModel):
                 fields=["tenant", "subject_kind", "subject_id"], condition=models.Q(valid_to__isnull=True), name="tenants_aclassignment_open"
             ),
         ]
+        indexes: ClassVar[list[models.Index]] = [
+            models.Index(fields=["tenant", "subject_kind", "subject_id", "valid_from"], name="tenants_aclassignment_past")
+        ]
 
     def __str__(self) -> str:
         return f"{self.subject_kind}:{self.subject_id}"
@@ -227,3 +239,31 @@ class ApiToken(TenantModel):
 
 def normalize_username(name: str) -> str:
     return unicodedata.normalize("NFKC", name).strip().casefold()
+
+
+from tenants.models_org import ActivePeriod, GroupNesting, OrgUnit, Suspension, UnitParent, UnitPlacement  # noqa: E402  # they build on IntervalModel
+from tenants.models_support import SupportSession  # noqa: E402
+
+__all__ = [
+    "AclAssignment",
+    "AclRevision",
+    "AclSet",
+    "ActivePeriod",
+    "ApiToken",
+    "Clearance",
+    "Group",
+    "GroupNesting",
+    "IntervalModel",
+    "Membership",
+    "OrgUnit",
+    "RoleAssignment",
+    "SupportSession",
+    "Suspension",
+    "Tenant",
+    "UnitParent",
+    "UnitPlacement",
+    "User",
+    "UserManager",
+    "Workspace",
+    "normalize_username",
+]

@@ -24,6 +24,18 @@ PERMISSIONS: Final[dict[str, frozenset[str]]] = {
     OPERATOR: frozenset({"tenant.create", "tenant.suspend", "tenant.export", "support.open", "support.break_glass", "ledger.read", "ledger.export"}),
 }
 
+# What a platform operator may do in a tenant that let them in: look, and change nothing. No principal is part of it: contents stay unread.
+SUPPORT: Final = frozenset({"document.list", "manifest.read", "approval.read", "ledger.read", "access.explain"})
+SUPPORT_NOTE: Final = (
+    "A platform operator in an acting-tenant session holds these permissions of that tenant and no others, is no principal there and has the clearance "
+    "`public`: lists and states are seen, contents of documents are not, and nothing can be changed."
+)
+
+
+def all_permissions() -> list[str]:
+    """Every code that some role holds, sorted."""
+    return sorted(frozenset().union(*PERMISSIONS.values()))
+
 
 def permissions_of(roles: frozenset[str] | set[str]) -> frozenset[str]:
     """The union of what the roles allow; an unknown role allows nothing."""

@@ -14,8 +14,9 @@ from django.views.decorators.http import require_http_methods, require_POST, req
 
 from rag4c.kernel.grant import Grant
 from rag4c.scope.manager import scope
-from tenants.api import find_tenant_id
-from tenants.middleware import TENANT_KEY
+from rag4c.scope.views import find_actor
+from tenants.api import end_acting_session, find_tenant_id
+from tenants.middleware import ACTING_KEY, TENANT_KEY
 
 if TYPE_CHECKING:
     import uuid
@@ -68,6 +69,16 @@ def end_session(request: HttpRequest) -> HttpResponse:
     slug = request.session.get(SLUG_KEY)
     logout(request)
     return redirect("log-in", slug) if slug else redirect("start")
+
+
+@require_POST
+def end_acting(request: HttpRequest) -> HttpResponse:
+    """The button of the banner: back to the platform."""
+    acting = request.session.pop(ACTING_KEY, None)
+    actor = find_actor(request)
+    if acting and actor is not None and actor.session_id is not None:
+        end_acting_session(actor=actor, session_id=actor.session_id)
+    return redirect("start")
 
 
 def _find_person(request: HttpRequest, slug: str) -> tuple[uuid.UUID | None, User | None]:

@@ -39,6 +39,7 @@ from documents.api.reading import (
 )
 from documents.api.status import DocumentInfo, SourceInfo, find_document_id, list_documents, list_failures, list_sources
 from documents.api.steps import run_step
+from documents.api.subjects import find_document_by_name
 from documents.api.sync import Refusal, SyncReport, sync_source
 
 __all__ = [
@@ -64,6 +65,7 @@ __all__ = [
     "create_folder_source",
     "create_knowledge_base",
     "field_synonyms",
+    "find_document_by_name",
     "find_document_id",
     "find_knowledge_base",
     "find_source",

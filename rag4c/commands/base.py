@@ -103,7 +103,7 @@ def person_actor(arguments: argparse.Namespace) -> Actor:
 
 
 def read_principals(actor: Actor, text: str) -> frozenset[str]:
-    """`everyone`, `user:<name>`, `group:<slug>` or `role:<code>`, comma-separated, as principals. Raises: Invalid("readers_invalid"), Absent."""
+    """`everyone`, `user:<name>`, `group:<slug>`, `unit:<slug>` or `role:<code>`, comma-separated, as principals. Raises: Invalid("readers_invalid"), Absent."""
     from rag4c.kernel.grant import EVERYONE
     from tenants import api as tenants
 
@@ -116,8 +116,10 @@ def read_principals(actor: Actor, text: str) -> frozenset[str]:
             found.add(f"user:{tenants.find_user(actor=actor, username=name)}")
         elif kind == "group" and name:
             found.add(f"group:{tenants.find_group(actor=actor, slug=name)}")
+        elif kind == "unit" and name:
+            found.add(f"unit:{tenants.find_unit(actor=actor, slug=name)}")
         elif kind == "role" and name:
             found.add(word)
         else:
-            raise Invalid("readers_invalid", "Readers are `everyone`, user:NAME, group:SLUG or role:CODE, separated by commas.")
+            raise Invalid("readers_invalid", "Readers are `everyone`, user:NAME, group:SLUG, unit:SLUG or role:CODE, separated by commas.")
     return frozenset(found)

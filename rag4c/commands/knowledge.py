@@ -21,7 +21,7 @@ def add_commands(commands: Any) -> None:
     sync = add_command(commands, "sync", run_sync, "read a folder into a knowledge base; only what changed is worked on")
     sync.add_argument("folder", type=Path)
     sync.add_argument("--kb", required=True, help="knowledge base; made when new")
-    sync.add_argument("--readers", help="for a new source: everyone, user:NAME, group:SLUG, role:CODE (comma-separated); default: nobody")
+    sync.add_argument("--readers", help="for a new source: everyone, user:NAME, group:SLUG, unit:SLUG, role:CODE (comma-separated); default: nobody")
     sync.add_argument("--release", metavar="CHANNEL", help="publish to this channel when indexed")
     sync.add_argument("--no-wait", action="store_true", help="do not wait for the workers")
     release = add_command(commands, "release", run_release, "publish what is ready to a channel")

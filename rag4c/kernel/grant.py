@@ -27,7 +27,7 @@ class Sensitivity(IntEnum):
 class Grant:
     """What one asker may see, frozen before anything is retrieved.
 
-    Args: user_id: None for the system. principals: `user:<id>`, `group:<id>`, `role:<code>`, `tenant:*`.
+    Args: user_id: None for the system. principals: `user:<id>`, `group:<id>`, `unit:<id>`, `role:<code>`, `tenant:*`.
     permissions: codes from the roles. purpose: free code, needed for RESTRICTED. as_of: None means now.
     Source: SYS-C1, context.md "QueryGrant".
     """
@@ -50,12 +50,14 @@ class Grant:
 class Actor:
     """Who knocks at a door of an api: a person, a token of theirs, or the system itself.
 
-    Args: kind: `user`, `token` or `system`. channel: `web`, `api`, `admin`, `cli` or `task`.
+    Args: kind: `user`, `token`, `operator` or `system`. channel: `web`, `api`, `admin`, `cli` or `task`. session_id: the acting-tenant session of a
+    platform operator, whose `grant` is then of the tenant that is looked at.
     """
 
     grant: Grant
     kind: str = "user"
     channel: str = "api"
+    session_id: uuid.UUID | None = None
 
     @property
     def tenant_id(self) -> uuid.UUID:
@@ -69,7 +71,9 @@ class Actor:
 
     @property
     def ref(self) -> str:
-        """How the ledger names the actor: an id, never a name."""
+        """How the ledger names the actor: an id, never a name. An operator is named with their session, in 74 characters."""
+        if self.session_id and self.user_id:
+            return f"operator:{self.user_id.hex}:{self.session_id.hex}"
         return f"user:{self.user_id}" if self.user_id else self.kind
 
 

@@ -18,4 +18,5 @@ DEFINER_FUNCTIONS: Final[dict[str, str]] = {
     "rag4c_due_deliveries": "system: (tenant, delivery) pairs that are due",
     "rag4c_due_jobs": "system: (tenant, job) pairs that wait or whose lease is over",
     "rag4c_tenant_ids": "system: ids of active tenants",
+    "rag4c_platform_tenants": "app: slugs, names and states of all tenants, inside the platform's own tenant only",
 }

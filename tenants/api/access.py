@@ -10,16 +10,16 @@ from django.db.models.functions import Now
 
 from rag4c.kernel.errors import Absent, Invalid
 from rag4c.kernel.grant import Sensitivity
-from tenants import acl as rules
 from tenants.acl import DENY_ALL, AclSpec
+from tenants.acl_index import ACL_INDEX
 from tenants.models import AclAssignment, AclRevision, AclSet
 
 if TYPE_CHECKING:
     import uuid
     from collections.abc import Sequence
+    from datetime import datetime
 
     from rag4c.kernel.grant import Grant
-    from rag4c.scope.models import ScopedQuerySet
 
 __all__ = [
     "DENY_ALL",
@@ -31,6 +31,7 @@ __all__ = [
     "bump_acl_rev",
     "close_acl",
     "find_acl",
+    "find_acl_of",
     "intern_acl",
     "read_acl_rev",
 ]
@@ -42,7 +43,7 @@ def intern_acl(tenant_id: uuid.UUID, spec: AclSpec) -> AclSet:
     Raises: Invalid("acl_principal_invalid") for a principal that is not `kind:value`; unknown readers never widen (GOV-B6).
     """
     if any(not kind or not value for kind, _, value in (principal.partition(":") for principal in spec.principals)):
-        raise Invalid("acl_principal_invalid", "A principal is written user:<id>, group:<id>, role:<code> or tenant:*.")
+        raise Invalid("acl_principal_invalid", "A principal is written user:<id>, group:<id>, unit:<id>, role:<code> or tenant:*.")
     found = AclSet.objects.filter(digest=spec.digest).first()
     if found:
         return found
@@ -95,13 +96,16 @@ def find_acl(acl_id: uuid.UUID) -> AclSpec:
     return AclSpec(frozenset(row.principals), Sensitivity(row.sensitivity), row.purpose)
 
 
+def find_acl_of(*, subject_kind: str, subject_id: uuid.UUID, at: datetime | None = None) -> AclSpec | None:
+    """The set that a subject has, or had at a moment; None when nobody was named, which means nobody. Inside a scope."""
+    rows = AclAssignment.objects.filter(AclAssignment.in_force(at), subject_kind=subject_kind, subject_id=subject_id)
+    row = rows.select_related("acl").order_by("-valid_from").first()
+    return AclSpec(frozenset(row.acl.principals), Sensitivity(row.acl.sensitivity), row.acl.purpose) if row else None
+
+
 def allowed_acl_numbers(grant: Grant) -> frozenset[int]:
-    """Numbers of the ACL sets that the grant satisfies, one query; the database narrows, `rules.satisfies` decides."""
-    candidates: ScopedQuerySet[AclSet] = AclSet.objects.visible_to(grant).filter(
-        principals__overlap=sorted(grant.principals), sensitivity__lte=int(grant.clearance)
-    )
-    sets = ((row.number, AclSpec(frozenset(row.principals), Sensitivity(row.sensitivity), row.purpose)) for row in candidates)
-    return rules.allowed_numbers(grant, sets)
+    """Numbers of the ACL sets that the grant satisfies, by the inverted index of the process; one query. Inside a scope."""
+    return ACL_INDEX.allowed(grant)
 
 
 def read_acl_rev(tenant_id: uuid.UUID) -> int:

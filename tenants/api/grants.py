@@ -5,48 +5,46 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from django.db.models import OuterRef, Subquery
-
 from rag4c.kernel.errors import Absent
-from rag4c.kernel.grant import EVERYONE, Actor, Grant, Sensitivity
+from rag4c.kernel.grant import Actor, Grant
 from rag4c.scope.manager import scope
-from tenants import roles
-from tenants.models import AclRevision, Clearance, Membership, RoleAssignment, User
+from tenants.standing import read_standings
 
 if TYPE_CHECKING:
     import uuid
+    from datetime import datetime
 
-__all__ = ["actor_for_user", "grant_for", "restrict_grant"]
+    from tenants.standing import Standing
+
+__all__ = ["actor_for_user", "grant_at", "grant_for", "restrict_grant"]
 
 
 def grant_for(
     *, tenant_id: uuid.UUID, user_id: uuid.UUID, workspace_id: uuid.UUID | None = None, purpose: str = "", task_family: str = "qa"
 ) -> Grant:
-    """What this person may read and do now. Three queries.
+    """What this person may read and do now: through memberships, nested groups, units and roles. Two queries and the setting of the tenant.
 
-    Raises: Absent("user") for an unknown, foreign or deactivated person.
+    Raises: Absent("user") for an unknown, foreign or deactivated person, and for everybody of a suspended tenant.
     Source: SYS-C1, context.md "QueryGrant".
     """
+    return _read_standing(tenant_id, user_id, None).to_grant(purpose=purpose, task_family=task_family, workspace_id=workspace_id)
+
+
+def grant_at(*, tenant_id: uuid.UUID, user_id: uuid.UUID, at: datetime, purpose: str = "") -> Grant:
+    """What `grant_for` would have said at that moment; for questions about the past, never to act with. Args: at: aware.
+
+    An interval counts from the start of the transaction that made it. Raises: Absent("user") for somebody who had no usable account then.
+    Source: SYS-G1.
+    """
+    return _read_standing(tenant_id, user_id, at).to_grant(purpose=purpose, at=at)
+
+
+def _read_standing(tenant_id: uuid.UUID, user_id: uuid.UUID, at: datetime | None) -> Standing:
     with scope(Grant(tenant_id)):
-        clearance = Clearance.objects.filter(user=OuterRef("pk"), valid_to__isnull=True).values("level")[:1]
-        rev = AclRevision.objects.filter(tenant_id=tenant_id).values("rev")[:1]
-        user = User.objects.filter(pk=user_id, is_active=True).annotate(clearance=Subquery(clearance), acl_rev=Subquery(rev)).first()
-        if user is None:
-            raise Absent("user", "There is no such person.")
-        held = set(RoleAssignment.objects.filter(user_id=user_id, valid_to__isnull=True).values_list("role", flat=True))
-        groups = list(Membership.objects.filter(user_id=user_id, valid_to__isnull=True).values_list("group_id", flat=True))
-    level = Sensitivity.INTERNAL if user.clearance is None else Sensitivity(user.clearance)
-    return Grant(
-        tenant_id=tenant_id,
-        user_id=user_id,
-        workspace_id=workspace_id,
-        principals=frozenset({EVERYONE, f"user:{user_id}"} | {f"group:{group}" for group in groups} | {f"role:{role}" for role in held}),
-        permissions=roles.permissions_of(held),
-        clearance=level,
-        purpose=purpose,
-        task_family=task_family,
-        acl_rev=user.acl_rev or 0,
-    )
+        found = read_standings(tenant_id, [user_id], at)
+    if not found:
+        raise Absent("user", "There is no such person.")
+    return found[0]
 
 
 def actor_for_user(*, tenant_id: uuid.UUID, user_id: uuid.UUID, kind: str = "user", channel: str = "web") -> Actor:

@@ -11,13 +11,14 @@ from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 
 from rag4c.kernel.errors import Absent, Conflict, Invalid
+from rag4c.kernel.grant import PLATFORM_TENANT
 from rag4c.ledger import api as ledger
 from rag4c.scope import gate
 from rag4c.scope.manager import scope
 from rag4c.scope.permissions import check_permission
-from tenants import guarded, roles
+from tenants import duties, guarded, roles
 from tenants.api.access import bump_acl_rev
-from tenants.models import ApiToken, Clearance, Group, Membership, RoleAssignment, User, normalize_username
+from tenants.models import ActivePeriod, ApiToken, Clearance, Group, Membership, RoleAssignment, UnitPlacement, User, normalize_username
 
 if TYPE_CHECKING:
     import uuid
@@ -28,11 +29,13 @@ __all__ = [
     "add_to_group",
     "change_password",
     "create_group",
+    "create_service_account",
     "create_user",
     "deactivate_user",
     "find_group",
     "find_user",
     "grant_role",
+    "reactivate_user",
     "remove_from_group",
     "revoke_role",
     "set_clearance",
@@ -45,19 +48,33 @@ def create_user(*, actor: Actor, username: str, password: str, display_name: str
     Raises: Denied("not_allowed"), Invalid("username_invalid" | "password_invalid" | "role_unknown"), Conflict("username_taken").
     """
     check_permission(actor, "user.manage")
-    name = username.strip()
-    if not 1 <= len(name) <= 150 or any(not character.isprintable() for character in name):
+    return _create_account(actor, User(username=username, display_name=display_name, password=_hash_password(password)), role)
+
+
+def create_service_account(*, actor: Actor, username: str, display_name: str = "") -> uuid.UUID:
+    """An account without a person: it holds tokens and its one role, and can never sign in.
+
+    Raises: Denied("not_allowed"), Invalid("username_invalid"), Conflict("username_taken"), Blocked("approval_required" | "no_policy").
+    """
+    check_permission(actor, "user.manage")
+    return _create_account(
+        actor, User(username=username, display_name=display_name, password=make_password(None), kind="service"), roles.SERVICE_ACCOUNT
+    )
+
+
+def _create_account(actor: Actor, user: User, role: str) -> uuid.UUID:
+    user.username = user.username.strip()
+    if not 1 <= len(user.username) <= 150 or any(not character.isprintable() for character in user.username):
         raise Invalid("username_invalid", "A user name is 1 to 150 printable characters.")
-    encoded = _hash_password(password)
+    user.tenant_id, user.username_norm = actor.tenant_id, normalize_username(user.username)
     with scope(actor.grant), transaction.atomic():
         try:
             with transaction.atomic():
-                user = User.objects.create(
-                    tenant_id=actor.tenant_id, username=name, username_norm=normalize_username(name), display_name=display_name, password=encoded
-                )
+                user.save(force_insert=True)
         except IntegrityError as error:
             raise Conflict("username_taken", "This user name is taken in the tenant.") from error
-        ledger.record(actor, "user.created", subject=("user", user.pk))
+        ActivePeriod.objects.create(tenant_id=actor.tenant_id, user_id=user.pk)
+        ledger.record(actor, "user.created", subject=("user", user.pk), data={"kind": user.kind})
         grant_role(actor=actor, user_id=user.pk, role=role)
     return user.pk
 
@@ -71,7 +88,7 @@ def _hash_password(password: str) -> str:
 
 
 def change_password(*, actor: Actor, user_id: uuid.UUID, password: str) -> None:
-    """Set a new password; sessions of the old one end, because their hash is bound to it.
+    """Set a new password; sessions of the old one end, because their hash is bound to it. A service account has none and reads as absent.
 
     Raises: Denied("not_allowed"), Absent("user"), Invalid("password_invalid").
     """
@@ -79,7 +96,7 @@ def change_password(*, actor: Actor, user_id: uuid.UUID, password: str) -> None:
         check_permission(actor, "user.manage")
     encoded = _hash_password(password)
     with scope(actor.grant), transaction.atomic():
-        if User.objects.filter(pk=user_id).update(password=encoded) == 0:
+        if User.objects.filter(pk=user_id, kind="person").update(password=encoded) == 0:
             raise Absent("user", "There is no such person.")
         ledger.record(actor, "user.password_changed", subject=("user", user_id))
 
@@ -100,21 +117,40 @@ def _lock_user(user_id: uuid.UUID) -> User:
     return user
 
 
-def grant_role(*, actor: Actor, user_id: uuid.UUID, role: str) -> None:
-    """Give a role from now on; holding it already changes nothing.
+def grant_role(*, actor: Actor, user_id: uuid.UUID, role: str) -> tuple[duties.RoleConflict, ...]:
+    """Give a role from now on; holding it already changes nothing. Returns the conflicts of duty that are allowed with a warning.
 
-    Raises: Denied("not_allowed"), Absent("user"), Invalid("role_unknown"), Blocked("approval_required" | "no_policy").
+    Raises: Denied("not_allowed"), Absent("user"), Invalid("role_unknown" | "role_of_platform" | "role_of_people" | "role_of_service_accounts"),
+    Conflict("roles_conflict"), Blocked("approval_required" | "no_policy").
     """
     check_permission(actor, "role.grant")
     if role not in roles.PERMISSIONS:
         raise Invalid("role_unknown", f"Known roles: {', '.join(roles.PERMISSIONS)}.")
     with scope(actor.grant), transaction.atomic():
-        _lock_user(user_id)
+        user = _lock_user(user_id)
+        conflicts = _check_duties(actor, user, role)
         permit = gate.require(guarded.GRANT_ROLE, actor, (user_id, role))
         _, is_new = RoleAssignment.objects.get_or_create(tenant_id=actor.tenant_id, user_id=user_id, role=role, valid_to=None)
         if is_new:
             bump_acl_rev(actor.tenant_id)
-            ledger.record(actor, "role.granted", subject=("user", user_id), data={"role": role, "permit": permit})
+            warned = {"warned": [f"{row.one}+{row.other}" for row in conflicts]} if conflicts else {}
+            ledger.record(actor, "role.granted", subject=("user", user_id), data={"role": role, "permit": permit, **warned})
+    return conflicts
+
+
+def _check_duties(actor: Actor, user: User, role: str) -> tuple[duties.RoleConflict, ...]:
+    if code := duties.refuse_role_of(kind=user.kind, role=role, is_platform=actor.tenant_id == PLATFORM_TENANT):
+        raise Invalid(
+            code, "This role is not for this account: operators belong to the platform, and programs hold the role of service accounts only."
+        )
+    held = RoleAssignment.objects.filter(user_id=user.pk, valid_to__isnull=True).values_list("role", flat=True)
+    conflicts = duties.find_conflicts(held, role)
+    if conflicts and conflicts[0].effect == "refuse":
+        first = conflicts[0]
+        raise Conflict(
+            "roles_conflict", f"{first.one} and {first.other} do not go together: {first.why}", {"roles": sorted({first.one, first.other})}
+        )
+    return conflicts
 
 
 def revoke_role(*, actor: Actor, user_id: uuid.UUID, role: str) -> None:
@@ -122,11 +158,11 @@ def revoke_role(*, actor: Actor, user_id: uuid.UUID, role: str) -> None:
     check_permission(actor, "role.grant")
     with scope(actor.grant), transaction.atomic():
         _lock_user(user_id)
+        bump_acl_rev(actor.tenant_id)  # the tenant's row lock: the last two admins cannot lose their roles at the same time
         others = RoleAssignment.objects.filter(role=roles.TENANT_ADMIN, valid_to__isnull=True, user__is_active=True).exclude(user_id=user_id)
         if role == roles.TENANT_ADMIN and not others.exists():
             raise Conflict("last_admin", "This is the last tenant admin; give the role to somebody else first.")
         if RoleAssignment.objects.filter(user_id=user_id, role=role, valid_to__isnull=True).update(valid_to=Now()):
-            bump_acl_rev(actor.tenant_id)
             ledger.record(actor, "role.revoked", subject=("user", user_id), data={"role": role})
 
 
@@ -184,7 +220,7 @@ def remove_from_group(*, actor: Actor, group_id: uuid.UUID, user_id: uuid.UUID) 
 
 
 def deactivate_user(*, actor: Actor, user_id: uuid.UUID) -> None:
-    """The person loses everything at once: sign-in, sessions, tokens, memberships, roles (R24, R27).
+    """The account loses everything at once: sign-in, sessions, tokens, memberships, its place in a unit, roles (R24, R27).
 
     Raises: Denied("not_allowed"), Absent("user"), Conflict("last_admin").
     """
@@ -193,8 +229,26 @@ def deactivate_user(*, actor: Actor, user_id: uuid.UUID) -> None:
         user = _lock_user(user_id)
         for role in RoleAssignment.objects.filter(user_id=user_id, valid_to__isnull=True).values_list("role", flat=True):
             revoke_role(actor=actor, user_id=user_id, role=role)
-        Membership.objects.filter(user_id=user_id, valid_to__isnull=True).update(valid_to=Now())
+        for kind in (Membership, UnitPlacement, ActivePeriod):
+            kind.objects.filter(user_id=user_id, valid_to__isnull=True).update(valid_to=Now())
         ApiToken.objects.filter(user_id=user_id, revoked_at__isnull=True).update(revoked_at=Now())
         User.objects.filter(pk=user.pk).update(is_active=False)
         bump_acl_rev(actor.tenant_id)
         ledger.record(actor, "user.deactivated", subject=("user", user_id))
+
+
+def reactivate_user(*, actor: Actor, user_id: uuid.UUID) -> None:
+    """The account may be used again, as a member or service account without groups, unit or tokens: what was lost is given anew, not back.
+
+    Raises: Denied("not_allowed"), Absent("user"), Conflict("user_active"), Blocked("approval_required" | "no_policy").
+    """
+    check_permission(actor, "user.manage")
+    with scope(actor.grant), transaction.atomic():
+        user = _lock_user(user_id)
+        if user.is_active:
+            raise Conflict("user_active", "This account is active.")
+        User.objects.filter(pk=user_id).update(is_active=True)
+        ActivePeriod.objects.create(tenant_id=actor.tenant_id, user_id=user_id)
+        bump_acl_rev(actor.tenant_id)
+        ledger.record(actor, "user.reactivated", subject=("user", user_id))
+        grant_role(actor=actor, user_id=user_id, role=roles.SERVICE_ACCOUNT if user.kind == "service" else roles.MEMBER)

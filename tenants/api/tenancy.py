@@ -17,10 +17,12 @@ from tenants.models import AclRevision, Tenant, Workspace
 
 if TYPE_CHECKING:
     import uuid
+    from collections.abc import Callable
 
     from rag4c.kernel.grant import Actor
 
-__all__ = ["create_tenant", "create_workspace", "find_tenant_id", "find_workspace", "list_workspaces"]
+__all__ = ["create_tenant", "create_workspace", "find_tenant_id", "find_workspace", "install_seeder", "list_workspaces"]
+_seeders: list[Callable[..., object]] = []
 SLUG = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,48}[a-z0-9])?")
 
 
@@ -43,7 +45,15 @@ def create_tenant(*, actor: Actor, slug: str, name: str, tenant_id: uuid.UUID | 
         AclRevision.objects.create(tenant_id=own.tenant_id)
         ledger.record(own, "tenant.created", subject=("tenant", own.tenant_id), data={"by": actor.ref})
         create_workspace(actor=own, slug="main", name="Main")
+        for seed in _seeders:
+            seed(tenant_id=own.tenant_id)
     return own.tenant_id
+
+
+def install_seeder(seed: Callable[..., object]) -> None:
+    """What a higher app puts into every new tenant, in the same transaction; wiring hands it over. Args: seed: takes `tenant_id`, idempotent."""
+    if seed not in _seeders:
+        _seeders.append(seed)
 
 
 def create_workspace(*, actor: Actor, slug: str, name: str) -> uuid.UUID:

@@ -41,7 +41,7 @@ from retrieval.models import Channel, Manifest, Release, RetrievalPolicy, Takedo
 from tenants import api as tenants
 from tenants.api.access import AclSpec
 from tenants.middleware import TENANT_KEY
-from tenants.models import User
+from tenants.models import SupportSession, User
 from verification.models import AnswerClaim, AnswerPolicy, AnswerRecord, Citation, EvidenceRow, FindingRow
 
 if TYPE_CHECKING:
@@ -97,6 +97,9 @@ def fill_tenant(kit: TenantKit) -> Rows:
         add_answer(rows)
         event_id = ledger.record(kit.alice, "source.synced", subject=("source", rows["documents.DataSource"].pk))
         rows.make(
+            SupportSession, kind="support", operator_id=kit.bob.user_id, reason="search finds nothing", expires_at=clock.now() + timedelta(hours=1)
+        )
+        rows.make(
             Delivery,
             event_id=event_id,
             event_at=Event.objects.get(pk=event_id).at,
@@ -108,6 +111,9 @@ def fill_tenant(kit: TenantKit) -> Rows:
     tenants.create_token(actor=kit.alice, user_id=kit.alice.user_id, name="script")
     group = tenants.create_group(actor=kit.alice, slug="hr", name="HR")
     tenants.add_to_group(actor=kit.alice, group_id=group, user_id=kit.bob.user_id)
+    tenants.nest_group(actor=kit.alice, child_id=group, parent_id=tenants.create_group(actor=kit.alice, slug="staff", name="Staff"))
+    unit = tenants.create_unit(actor=kit.alice, slug="sales", name="Sales")
+    tenants.place_in_unit(actor=kit.alice, user_id=kit.bob.user_id, unit_id=unit)
     tenants.set_clearance(actor=kit.alice, user_id=kit.bob.user_id, level=tenants.Sensitivity.CONFIDENTIAL)
     return rows
 
