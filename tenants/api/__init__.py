@@ -11,7 +11,21 @@ from tenants.api.access import (
     close_acl,
     find_acl,
     intern_acl,
+    lock_acl_rev,
     read_acl_rev,
+    spec_of,
+)
+from tenants.api.acl_changes import (
+    AclChange,
+    AclLine,
+    apply_acl_grants,
+    list_acl_changes,
+    preview_acl_change,
+    propose_acl_change,
+    read_acl_change,
+    settle_acl_change,
+    submit_acl_lines,
+    withdraw_acl_change,
 )
 from tenants.api.grants import actor_for_user, grant_for, restrict_grant
 from tenants.api.people import (
@@ -32,12 +46,15 @@ from tenants.api.tokens import NewToken, create_token, find_token_actor, revoke_
 
 __all__ = [
     "DENY_ALL",
+    "AclChange",
+    "AclLine",
     "AclSpec",
     "NewToken",
     "Sensitivity",
     "actor_for_user",
     "add_to_group",
     "allowed_acl_numbers",
+    "apply_acl_grants",
     "assign_acl",
     "assign_acl_to_many",
     "bump_acl_rev",
@@ -58,11 +75,20 @@ __all__ = [
     "grant_for",
     "grant_role",
     "intern_acl",
+    "list_acl_changes",
     "list_workspaces",
+    "lock_acl_rev",
+    "preview_acl_change",
+    "propose_acl_change",
+    "read_acl_change",
     "read_acl_rev",
     "remove_from_group",
     "restrict_grant",
     "revoke_role",
     "revoke_token",
     "set_clearance",
+    "settle_acl_change",
+    "spec_of",
+    "submit_acl_lines",
+    "withdraw_acl_change",
 ]

@@ -10,6 +10,7 @@ from django.db.models.functions import Now
 
 from rag4c.kernel.errors import Absent, Invalid
 from rag4c.kernel.grant import Sensitivity
+from rag4c.scope.manager import keep_apart
 from tenants import acl as rules
 from tenants.acl import DENY_ALL, AclSpec
 from tenants.models import AclAssignment, AclRevision, AclSet
@@ -32,7 +33,9 @@ __all__ = [
     "close_acl",
     "find_acl",
     "intern_acl",
+    "lock_acl_rev",
     "read_acl_rev",
+    "spec_of",
 ]
 
 
@@ -64,25 +67,34 @@ def intern_acl(tenant_id: uuid.UUID, spec: AclSpec) -> AclSet:
 def assign_acl(tenant_id: uuid.UUID, *, subject_kind: str, subject_id: uuid.UUID, acl_id: uuid.UUID) -> bool:
     """Give the subject this set from now on; the old interval is closed. False when it had it already."""
     current = AclAssignment.objects.filter(subject_kind=subject_kind, subject_id=subject_id, valid_to__isnull=True)
-    if current.filter(acl_id=acl_id).exists():
+    held = current.select_related("acl").first()
+    if held and held.acl_id == acl_id:
         return False
+    if held and not rules.is_within(spec_of(held.acl), find_acl(acl_id)):
+        keep_apart("revoke", never_with="publish")
     bump_acl_rev(tenant_id)
     current.update(valid_to=Now())
     AclAssignment.objects.create(tenant_id=tenant_id, subject_kind=subject_kind, subject_id=subject_id, acl_id=acl_id)
     return True
 
 
-def assign_acl_to_many(tenant_id: uuid.UUID, *, subject_kind: str, subject_ids: Sequence[uuid.UUID], acl_id: uuid.UUID) -> None:
+def assign_acl_to_many(
+    tenant_id: uuid.UUID, *, subject_kind: str, subject_ids: Sequence[uuid.UUID], acl_id: uuid.UUID, origin: str = "readers"
+) -> None:
     """Give new subjects, which have no set yet, this one from now on; one statement for all."""
     if not subject_ids:
         return
     bump_acl_rev(tenant_id)
-    rows = [AclAssignment(tenant_id=tenant_id, subject_kind=subject_kind, subject_id=subject_id, acl_id=acl_id) for subject_id in subject_ids]
+    rows = [
+        AclAssignment(tenant_id=tenant_id, subject_kind=subject_kind, subject_id=subject_id, acl_id=acl_id, origin=origin)
+        for subject_id in subject_ids
+    ]
     AclAssignment.objects.bulk_create(rows, batch_size=1000)
 
 
 def close_acl(tenant_id: uuid.UUID, *, subject_kind: str, subject_id: uuid.UUID) -> None:
     """End the subject's access interval: nobody may read it from now on."""
+    keep_apart("revoke", never_with="publish")
     bump_acl_rev(tenant_id)
     AclAssignment.objects.filter(subject_kind=subject_kind, subject_id=subject_id, valid_to__isnull=True).update(valid_to=Now())
 
@@ -92,6 +104,11 @@ def find_acl(acl_id: uuid.UUID) -> AclSpec:
     row = AclSet.objects.filter(pk=acl_id).first()
     if row is None:
         raise Absent("acl_set")
+    return spec_of(row)
+
+
+def spec_of(row: AclSet) -> AclSpec:
+    """The set that a row holds."""
     return AclSpec(frozenset(row.principals), Sensitivity(row.sensitivity), row.purpose)
 
 
@@ -100,7 +117,7 @@ def allowed_acl_numbers(grant: Grant) -> frozenset[int]:
     candidates: ScopedQuerySet[AclSet] = AclSet.objects.visible_to(grant).filter(
         principals__overlap=sorted(grant.principals), sensitivity__lte=int(grant.clearance)
     )
-    sets = ((row.number, AclSpec(frozenset(row.principals), Sensitivity(row.sensitivity), row.purpose)) for row in candidates)
+    sets = ((row.number, spec_of(row)) for row in candidates)
     return rules.allowed_numbers(grant, sets)
 
 
@@ -108,6 +125,13 @@ def read_acl_rev(tenant_id: uuid.UUID) -> int:
     """The tenant's access revision; every change of access raises it."""
     row = AclRevision.objects.filter(tenant_id=tenant_id).first()
     return row.rev if row else 0
+
+
+def lock_acl_rev(tenant_id: uuid.UUID) -> None:
+    """Changes of readers come one after the other in a tenant: whoever holds this row reads who may read, and changes it."""
+    with connection.cursor() as cursor:
+        cursor.execute("INSERT INTO tenants_aclrevision (tenant_id, rev) VALUES (%s, 0) ON CONFLICT (tenant_id) DO NOTHING", [tenant_id])
+    AclRevision.objects.select_for_update().get(tenant_id=tenant_id)
 
 
 def bump_acl_rev(tenant_id: uuid.UUID) -> None:
