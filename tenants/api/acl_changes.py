@@ -13,7 +13,7 @@ from django.db.models import F
 from django.db.models.functions import Now
 
 from rag4c.kernel.canonical import digest_of
-from rag4c.kernel.errors import Absent, Blocked, Conflict, Invalid
+from rag4c.kernel.errors import Absent, Conflict, Invalid
 from rag4c.kernel.failpoints import fp
 from rag4c.ledger import api as ledger
 from rag4c.scope import gate
@@ -39,12 +39,14 @@ __all__ = [
     "AclChange",
     "AclLine",
     "apply_acl_grants",
+    "draft_acl_change",
     "list_acl_changes",
     "preview_acl_change",
     "propose_acl_change",
     "read_acl_change",
     "settle_acl_change",
     "submit_acl_lines",
+    "unpin_readers",
     "withdraw_acl_change",
 ]
 
@@ -81,6 +83,14 @@ def propose_acl_change(*, actor: Actor, lines: Sequence[AclLine], reason: str) -
     Raises: Denied("not_allowed"), Invalid("reason_invalid" | "acl_principal_invalid" | "acl_subject_twice"), Conflict("acl_unchanged").
     Source: GOV-B1 to B3, SYS-E16.
     """
+    return settle_acl_change(actor, draft_acl_change(actor=actor, lines=lines, reason=reason))
+
+
+def draft_acl_change(*, actor: Actor, lines: Sequence[AclLine], reason: str) -> uuid.UUID:
+    """The first half of `propose_acl_change`, for doors that write something beside it: revokes, and writes down what waits for `settle_acl_change`.
+
+    Raises: as `propose_acl_change`.
+    """
     check_permission(actor, "acl.manage")
     if not 10 <= len(reason.strip()) <= 500:
         raise Invalid("reason_invalid", "Give a reason of 10 to 500 characters.")
@@ -88,18 +98,18 @@ def propose_acl_change(*, actor: Actor, lines: Sequence[AclLine], reason: str) -
         change_set_id = submit_acl_lines(actor, lines, reason=reason.strip())
         if change_set_id is None:
             raise Conflict("acl_unchanged", "The same people may read already; nothing was changed.")
-    return settle_acl_change(actor, change_set_id)
+    return change_set_id
 
 
 def settle_acl_change(actor: Actor, change_set_id: uuid.UUID) -> AclChange:
-    """Apply what waits when the gate lets it pass; otherwise it stays waiting, with the gate's code in `blocked`."""
+    """Apply what waits when the gate lets it pass; otherwise it gives nothing, with the code of the refusal in `blocked`."""
     with scope(actor.grant):
         change = _view(_find(change_set_id))
     if change.state != "waiting":
         return change
     try:
         return apply_acl_grants(actor=actor, change_set_id=change_set_id)
-    except Blocked as refusal:
+    except Conflict as refusal:  # Blocked is one
         return replace(change, blocked=refusal.code)
 
 
@@ -218,7 +228,6 @@ def _write_change(
     ledger.record(actor, "acl.change_proposed", subject=("acl_change", key), data=told)
     if not granted:
         _move(key, "applied")
-    fp("acl.propose.commit.before")
     return key
 
 
@@ -315,6 +324,22 @@ def _give(actor: Actor, row: AclChangeSet) -> None:
         subject=("acl_change", row.pk),
         data={"granted": row.granted, "payload_sha256": row.payload_sha256, "permit": permit},
     )
+
+
+def unpin_readers(*, actor: Actor, subject_kind: str, subject_ids: Sequence[uuid.UUID]) -> int:
+    """Let subjects that a person set follow their source again, from the next sync on; nobody gains or loses by this. Returns how many.
+
+    Raises: Denied("not_allowed").
+    """
+    check_permission(actor, "acl.manage")
+    with scope(actor.grant), transaction.atomic():
+        lock_acl_rev(actor.tenant_id)
+        rows = AclAssignment.objects.filter(subject_kind=subject_kind, subject_id__in=subject_ids, origin="set", valid_to__isnull=True)
+        freed = list(rows.values_list("subject_id", flat=True))
+        rows.update(origin="readers")
+        for key in freed:
+            ledger.record(actor, "acl.unpinned", subject=(subject_kind, key))
+    return len(freed)
 
 
 def withdraw_acl_change(*, actor: Actor, change_set_id: uuid.UUID) -> None:

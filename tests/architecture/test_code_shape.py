@@ -26,7 +26,7 @@ SYSTEM_TASKS = {
     "documents.tasks.sweep_jobs": "looks over all tenants for pairs of ids, by a listed function; takes nothing",
 }
 # governance.md "Approvals": what a fresh tenant's policy says of each guarded action
-SEEDED = {"channel.release": "none", "channel.rollback": "none", "role.grant": "none", "token.create": "none"}
+SEEDED = {"channel.release": "none", "channel.rollback": "none", "role.grant": "none", "token.create": "none", "acl.grant": "none"}
 # Where a commit follows something outside the database, there is a point on each side; these stand alone on purpose.
 SINGLE_POINTS = {
     "ledger.enqueue.before": "after the enqueue nothing is left to do",
