@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Final
 from django.db import transaction
 from django.db.models import Max
 
+from documents.access_rules import OwnAcl
 from documents.api.blobs import StoredBlob, store_bytes
 from documents.api.policies import chunk_settings_of, ingest_policy_in_force
 from documents.api.revisions import add_document, add_revision, queue_job
+from documents.api.source_lists import open_lists
 from documents.api.sync_access import NO_LIST, assign_new, change_known, load_readers
 from documents.identity import read_stable, walk_folder
 from documents.models import DataSource, Document, IngestJob, RefusedFile, Revision, SyncRun
@@ -26,13 +28,17 @@ from tenants import api as tenants
 
 if TYPE_CHECKING:
     import uuid
+    from collections.abc import Sequence
 
-    from documents.access_rules import Choice, OwnAcl
+    from documents.access_rules import Choice
+    from documents.api.source_lists import SourceLists
     from documents.api.sync_access import SourceReaders
+    from documents.identity import FolderEntry
     from rag4c.kernel.grant import Actor
 
 __all__ = ["Refusal", "SyncReport", "sync_source"]
 
+UNMAPPED: Final = "Files name it as a reader, but it is mapped to nobody here, so nobody reads through it. Map it, or leave it so."
 IGNORED: Final = "ignored_name"  # dot files and lock files are no documents and no failures
 WALK_MESSAGES: Final = {
     "symlink": "Links are not followed. Put the file itself into the folder.",
@@ -121,7 +127,10 @@ def sync_source(*, actor: Actor, source_id: uuid.UUID, root: Path | None = None)
         plan = _Plan(chunk_settings_of(policy).digest(), source.generation)
         known = _load_known(source, plan.settings_digest)
     _check_root(source, root)
-    seen = _compare(actor, Path(source.root), known, plan, policy.max_file_bytes)
+    entries = walk_folder(Path(source.root))
+    lists = open_lists(actor, source, Path(source.root), entries)
+    seen = _compare(actor, [entry for entry in entries if entry.code != IGNORED], lists, known, plan, policy.max_file_bytes)
+    plan.denied.extend(Refusal(name, "acl_unmapped", UNMAPPED) for name in sorted(lists.unmapped))
     if known and not seen:
         raise Invalid("source_empty", "The folder holds no readable file any more. Nothing was deleted; delete the source if that is meant.")
     return _apply(actor, source_id, plan, seen)
@@ -146,11 +155,13 @@ def _load_known(source: DataSource, settings_digest: str) -> dict[str, _Known]:
     }
 
 
-def _compare(actor: Actor, folder: Path, known: dict[str, _Known], plan: _Plan, max_bytes: int) -> int:
-    """Fills the plan; returns how many files were seen. Unreadable files are refused and their last good state stays."""
-    entries = [entry for entry in walk_folder(folder) if entry.code != IGNORED]
+def _compare(actor: Actor, entries: Sequence[FolderEntry], lists: SourceLists, known: dict[str, _Known], plan: _Plan, max_bytes: int) -> int:
+    """Fills the plan; returns how many files were seen. Unreadable files are refused and their last good state stays, under the readers of now."""
     present = {entry.relative_path for entry in entries}
     for entry in entries:
+        own = lists.read(entry)
+        if not entry.code or entry.relative_path not in plan.own:  # a refused twin of a file says nothing about that file
+            plan.own[entry.relative_path] = own
         try:
             if entry.code:
                 raise Invalid(entry.code, WALK_MESSAGES.get(entry.code, "The file cannot be a document as it is."))
@@ -162,6 +173,10 @@ def _compare(actor: Actor, folder: Path, known: dict[str, _Known], plan: _Plan, 
         except DomainError as error:
             plan.refused.append(Refusal(entry.relative_path, error.code, error.message))
             continue
+        if lists.read(entry) != own:
+            plan.own[entry.relative_path] = OwnAcl(
+                fault="acl_changing", sentence="Who may read it changed while it was read; the next sync tries again."
+            )
         _place(actor, entry.relative_path, data, known.get(entry.relative_path), plan)
     plan.known.extend(row for path, row in known.items() if path in present)
     plan.deleted.extend(row for path, row in known.items() if path not in present and row.document.state == "live")

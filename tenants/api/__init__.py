@@ -37,6 +37,14 @@ from tenants.api.acl_changes import (
 )
 from tenants.api.acl_people import Directory, load_directory, name_people, name_principals, people_under
 from tenants.api.grants import actor_for_user, grant_for, restrict_grant
+from tenants.api.mappings import (
+    MappingInfo,
+    end_principal_mapping,
+    list_principal_mappings,
+    load_principal_map,
+    map_principal,
+    resolve_principals,
+)
 from tenants.api.people import (
     add_to_group,
     change_password,
@@ -60,6 +68,7 @@ __all__ = [
     "AclSpec",
     "AssignedAcl",
     "Directory",
+    "MappingInfo",
     "NewToken",
     "Sensitivity",
     "actor_for_user",
@@ -78,6 +87,7 @@ __all__ = [
     "create_workspace",
     "deactivate_user",
     "draft_acl_change",
+    "end_principal_mapping",
     "find_acl",
     "find_group",
     "find_tenant_id",
@@ -89,9 +99,12 @@ __all__ = [
     "intern_acl",
     "is_within",
     "list_acl_changes",
+    "list_principal_mappings",
     "list_workspaces",
     "load_directory",
+    "load_principal_map",
     "lock_acl_rev",
+    "map_principal",
     "meet",
     "name_people",
     "name_principals",
@@ -102,6 +115,7 @@ __all__ = [
     "read_acl_rev",
     "read_assigned",
     "remove_from_group",
+    "resolve_principals",
     "restrict_grant",
     "revoke_role",
     "revoke_token",
