@@ -42,6 +42,8 @@ NAVIGATION: Final = [
             _list(_("Roles"), "tenants.RoleAssignment", "badge"),
             _list(_("Clearances"), "tenants.Clearance", "verified_user"),
             _list(_("ACL sets"), "tenants.AclSet", "lock"),
+            _list(_("Changes of readers"), "tenants.AclChangeSet", "difference"),
+            _list(_("Mappings"), "tenants.PrincipalMapping", "conversion_path"),
             _list(_("Tokens"), "tenants.ApiToken", "key"),
         ],
     },
@@ -51,6 +53,7 @@ NAVIGATION: Final = [
         "items": [
             _list(_("Knowledge bases"), "documents.KnowledgeBase", "library_books"),
             _list(_("Sources"), "documents.DataSource", "folder"),
+            _list(_("ACL templates"), "documents.AclTemplate", "folder_managed"),
             _list(_("Documents"), "documents.Document", "description"),
             _list(_("Facts"), "documents.Fact", "fact_check"),
             _list(_("Chunks"), "documents.ChunkVersion", "segment"),

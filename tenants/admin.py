@@ -14,7 +14,7 @@ from rag4c.scope.admin import ScopedAdmin
 from rag4c.scope.admin_columns import digest_column, link_column, state_label, when_column
 from rag4c.scope.admin_parts import ApiAction, Related, install_readable_documents, offer_action, offer_related
 from rag4c.scope.views import actor_of
-from tenants import api, roles
+from tenants import admin_access, api, roles
 from tenants.models import AclAssignment, AclSet, ApiToken, Clearance, Group, Membership, RoleAssignment, Tenant, User, Workspace, normalize_username
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from rag4c.kernel.grant import Actor
 
+__all__ = ["admin_access"]  # imported for its registrations
 ROLES = [(code, code.replace("_", " ")) for code in roles.PERMISSIONS if code != roles.OPERATOR]
 
 

@@ -11,6 +11,8 @@ from rag4c.scope.models import TenantForeignKey, TenantModel
 from tenants.models import IntervalModel
 from tenants.states import ACL_CHANGE
 
+MAPPING_KINDS = [("user", "user"), ("group", "group"), ("other", "everybody else")]
+
 
 class AclChangeSet(TenantModel):
     """What somebody, or a sync, wants to change. What it takes away held at once; what it gives waits for the gate (GOV-B1 to B3)."""
@@ -65,7 +67,7 @@ class AclChangeLine(TenantModel):
 class PrincipalMapping(IntervalModel):
     """Which principal a file system's user or group is here. Whoever has no row reads nothing through it (GOV-B6)."""
 
-    kind = models.CharField(max_length=10, choices=[("user", "user"), ("group", "group"), ("other", "everybody else")])
+    kind = models.CharField(max_length=10, choices=MAPPING_KINDS)
     external = models.CharField(max_length=100)  # a number or a name; `*` for everybody else
     principal = models.CharField(max_length=80)
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import uuid  # noqa: TC003  # read by callers that show the views
+import uuid
 from dataclasses import dataclass
 from datetime import datetime  # noqa: TC003
 from typing import TYPE_CHECKING
@@ -29,7 +29,9 @@ __all__ = [
     "end_acl_template",
     "follow_source",
     "list_acl_templates",
+    "preview_acl_template",
     "preview_document_readers",
+    "preview_source_readers",
     "set_acl_mode",
     "set_acl_template",
     "set_document_readers",
@@ -74,15 +76,24 @@ def set_source_readers(*, actor: Actor, source_id: uuid.UUID, acl: tenants.AclSp
     check_permission(actor, "acl.manage")
     with scope(actor.grant), transaction.atomic():
         source = _lock_source(actor, source_id)
-        lines = [tenants.AclLine("source", source.pk, f"source {source.key}", acl)]
-        if source.acl_mode in USES_READERS:
-            lines += [
-                tenants.AclLine("document", document.pk, document.path, acl, "readers")
-                for document, held in _documents_of(source)
-                if held is None or held.origin == "readers"
-            ]
-        change_id = tenants.draft_acl_change(actor=actor, lines=lines, reason=reason)
+        change_id = tenants.draft_acl_change(actor=actor, lines=_source_lines(source, acl), reason=reason)
     return tenants.settle_acl_change(actor, change_id)
+
+
+def preview_source_readers(*, actor: Actor, source_id: uuid.UUID, acl: tenants.AclSpec) -> list[str]:
+    """What `set_source_readers` would do, in sentences; nothing is written. Raises: Denied("not_allowed"), Absent("source")."""
+    check_permission(actor, "acl.manage")
+    with scope(actor.grant):
+        lines = _source_lines(_find_source(source_id), acl)
+        return tenants.tell_change(tenants.preview_acl_change(actor=actor, lines=lines))
+
+
+def _source_lines(source: DataSource, acl: tenants.AclSpec) -> list[tenants.AclLine]:
+    line = tenants.AclLine("source", source.pk, f"source {source.key}", acl)
+    if source.acl_mode not in USES_READERS:
+        return [line]
+    followers = [document for document, held in _documents_of(source) if held is None or held.origin == "readers"]
+    return [line, *(tenants.AclLine("document", document.pk, document.path, acl, "readers") for document in followers)]
 
 
 def set_document_readers(*, actor: Actor, document_ids: Sequence[uuid.UUID], acl: tenants.AclSpec, reason: str) -> tenants.AclChange:
@@ -93,9 +104,11 @@ def set_document_readers(*, actor: Actor, document_ids: Sequence[uuid.UUID], acl
     return tenants.propose_acl_change(actor=actor, lines=_document_lines(actor, document_ids, acl), reason=reason)
 
 
-def preview_document_readers(*, actor: Actor, document_ids: Sequence[uuid.UUID], acl: tenants.AclSpec) -> dict[str, object]:
-    """What `set_document_readers` would do; nothing is written. Raises: Denied("not_allowed"), Absent("document")."""
-    return tenants.preview_acl_change(actor=actor, lines=_document_lines(actor, document_ids, acl))
+def preview_document_readers(*, actor: Actor, document_ids: Sequence[uuid.UUID], acl: tenants.AclSpec) -> list[str]:
+    """What `set_document_readers` would do, in sentences; nothing is written. Raises: Denied("not_allowed"), Absent("document")."""
+    lines = _document_lines(actor, document_ids, acl)
+    with scope(actor.grant):
+        return tenants.tell_change(tenants.preview_acl_change(actor=actor, lines=lines))
 
 
 def _document_lines(actor: Actor, document_ids: Sequence[uuid.UUID], acl: tenants.AclSpec) -> list[tenants.AclLine]:
@@ -121,13 +134,27 @@ def set_acl_template(*, actor: Actor, source_id: uuid.UUID, path_prefix: str, ac
     prefix = normalize_prefix(path_prefix)
     with scope(actor.grant), transaction.atomic():
         source = _lock_source(actor, source_id)
-        before = load_readers(source)
         template, _ = AclTemplate.objects.get_or_create(tenant_id=actor.tenant_id, source=source, path_prefix=prefix)
-        label = f"template {source.key}: {prefix}/"
-        after = SourceReaders(before.mode, before.readers, {**before.templates, prefix: acl})
-        line = tenants.AclLine("template", template.pk, label, acl, old=before.choose(prefix).acl)
-        change_id = tenants.draft_acl_change(actor=actor, lines=[line, *_follow_templates(source, after, prefix)], reason=reason)
+        change_id = tenants.draft_acl_change(actor=actor, lines=_template_lines(source, template.pk, prefix, acl), reason=reason)
     return tenants.settle_acl_change(actor, change_id)
+
+
+def preview_acl_template(*, actor: Actor, source_id: uuid.UUID, path_prefix: str, acl: tenants.AclSpec) -> list[str]:
+    """What `set_acl_template` would do, in sentences; nothing is written. Raises: as that door."""
+    check_permission(actor, "acl.manage")
+    prefix = normalize_prefix(path_prefix)
+    with scope(actor.grant):
+        source = _find_source(source_id)
+        template = AclTemplate.objects.filter(source=source, path_prefix=prefix).first()
+        lines = _template_lines(source, template.pk if template else uuid.UUID(int=0), prefix, acl)
+        return tenants.tell_change(tenants.preview_acl_change(actor=actor, lines=lines))
+
+
+def _template_lines(source: DataSource, template_id: uuid.UUID, prefix: str, acl: tenants.AclSpec) -> list[tenants.AclLine]:
+    before = load_readers(source)
+    after = SourceReaders(before.mode, before.readers, {**before.templates, prefix: acl})
+    line = tenants.AclLine("template", template_id, f"template {source.key}: {prefix}/", acl, old=before.choose(prefix).acl)
+    return [line, *_follow_templates(source, after, prefix)]
 
 
 def end_acl_template(*, actor: Actor, source_id: uuid.UUID, path_prefix: str, reason: str) -> tenants.AclChange:
@@ -167,6 +194,13 @@ def _documents_of(source: DataSource, prefix: str = "") -> Iterable[tuple[Docume
     found = [row for row in rows if not prefix or row.path == prefix or row.path.startswith(f"{prefix}/")]
     held = tenants.read_assigned("document", [row.pk for row in found])
     return [(row, held.get(row.pk)) for row in found]
+
+
+def _find_source(source_id: uuid.UUID) -> DataSource:
+    source = DataSource.objects.filter(pk=source_id).first()
+    if source is None:
+        raise Absent("source", "There is no such source.")
+    return source
 
 
 def _lock_source(actor: Actor, source_id: uuid.UUID) -> DataSource:

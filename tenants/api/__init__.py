@@ -17,6 +17,7 @@ from tenants.api.access import (
     meet,
     read_acl_rev,
     read_assigned,
+    readers_column,
     satisfies,
     simplify,
     spec_of,
@@ -36,6 +37,7 @@ from tenants.api.acl_changes import (
     withdraw_acl_change,
 )
 from tenants.api.acl_people import Directory, load_directory, name_people, name_principals, people_under
+from tenants.api.acl_words import tell_change, tell_readers
 from tenants.api.grants import actor_for_user, grant_for, restrict_grant
 from tenants.api.mappings import (
     MappingInfo,
@@ -43,6 +45,7 @@ from tenants.api.mappings import (
     list_principal_mappings,
     load_principal_map,
     map_principal,
+    read_readers,
     resolve_principals,
 )
 from tenants.api.people import (
@@ -114,6 +117,8 @@ __all__ = [
     "read_acl_change",
     "read_acl_rev",
     "read_assigned",
+    "read_readers",
+    "readers_column",
     "remove_from_group",
     "resolve_principals",
     "restrict_grant",
@@ -125,6 +130,8 @@ __all__ = [
     "simplify",
     "spec_of",
     "submit_acl_lines",
+    "tell_change",
+    "tell_readers",
     "unpin_readers",
     "withdraw_acl_change",
 ]

@@ -7,7 +7,7 @@ from datetime import datetime  # noqa: TC003  # read by callers that show it
 from typing import TYPE_CHECKING
 
 from django.db import connection
-from django.db.models import F, Max
+from django.db.models import F, Max, OuterRef, Subquery
 from django.db.models.functions import Now
 
 from rag4c.kernel.errors import Absent, Invalid
@@ -41,6 +41,7 @@ __all__ = [
     "meet",
     "read_acl_rev",
     "read_assigned",
+    "readers_column",
     "satisfies",
     "simplify",
     "spec_of",
@@ -130,6 +131,12 @@ def read_assigned(subject_kind: str, subject_ids: Iterable[uuid.UUID]) -> dict[u
     found = list(rows.values_list("subject_id", "acl_id", "origin", "valid_from"))
     sets = {row.pk: spec_of(row) for row in AclSet.objects.filter(pk__in={row[1] for row in found})}
     return {subject: AssignedAcl(sets[acl], origin, since) for subject, acl, origin, since in found}
+
+
+def readers_column(subject_kind: str) -> Subquery:
+    """For lists of subjects: the principals of each row's set now, NULL when it has none. Inside a scope."""
+    rows = AclAssignment.objects.filter(subject_kind=subject_kind, subject_id=OuterRef("pk"), valid_to__isnull=True)
+    return Subquery(rows.values("acl__principals")[:1])
 
 
 def spec_of(row: AclSet) -> AclSpec:

@@ -28,6 +28,7 @@ __all__ = [
     "list_principal_mappings",
     "load_principal_map",
     "map_principal",
+    "read_readers",
     "resolve_principals",
 ]
 KINDS: Final = ("user", "group", "other")
@@ -53,6 +54,19 @@ def resolve_principals(words: Iterable[str]) -> dict[str, str]:
     found |= {word: f"user:{users[name]}" for word, name in names.items() if name in users}
     found |= {word: f"group:{groups[slug]}" for word, slug in slugs.items() if slug in groups}
     return found | ({"everyone": EVERYONE} if "everyone" in wanted else {})
+
+
+def read_readers(*, actor: Actor, text: str) -> frozenset[str]:
+    """Readers as people write them, separated by commas, as principals; `nobody` and an empty text are nobody.
+
+    Raises: Invalid("reader_unknown") naming the first word that is nobody here: an unknown reader never widens (GOV-B6).
+    """
+    words = [word for word in (part.strip() for part in text.split(",")) if word and word != "nobody"]
+    with scope(actor.grant):
+        found = resolve_principals(words)
+    if unknown := [word for word in words if word not in found]:
+        raise Invalid("reader_unknown", f"{unknown[0][:80]}: a reader is `everyone`, user:NAME, group:SLUG or role:CODE, of somebody who exists.")
+    return frozenset(found.values())
 
 
 def map_principal(*, actor: Actor, kind: str, external: str, word: str) -> None:
