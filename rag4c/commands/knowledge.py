@@ -72,7 +72,7 @@ def run_sync(arguments: argparse.Namespace) -> int:
         if arguments.release:
             result["release"] = _publish(actor, base_id, arguments.release, "release after sync")
     emit(arguments, result, _sync_lines(result))
-    return 1 if report.refused or result.get("jobs", {}).get("error") else 0
+    return 1 if report.refused or report.denied or result.get("jobs", {}).get("error") else 0
 
 
 def _sync_lines(result: dict[str, Any]) -> list[str]:
@@ -81,7 +81,10 @@ def _sync_lines(result: dict[str, Any]) -> list[str]:
         f"files={report['files_seen']} added={report['documents_added']} updated={report['documents_updated']} "
         f"reused={report['documents_reused']} deleted={report['documents_deleted']} refused={len(report['refused'])} generation={report['generation']}"
     ]
-    lines += [f"  {row['path']}: {row['message']} ({row['code']})" for row in report["refused"]]
+    lines += [f"  {row['path']}: {row['message']} ({row['code']})" for row in [*report["refused"], *report["denied"]]]
+    if access := report["access"]:
+        waits = f" waits={access['blocked']}" if access["blocked"] else ""
+        lines.append(f"readers: narrowed={access['revoked']} widened={access['granted']} change={access['id']}{waits}")
     if "jobs" in result:
         lines.append(" ".join(f"{name}={count}" for name, count in result["jobs"].items()))
     if "release" in result:
