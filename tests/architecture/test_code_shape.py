@@ -208,3 +208,18 @@ def test_every_module_of_the_product_can_be_imported_without_network_or_model():
                 else []
             )
             assert not heavy & {name.split(".")[0] for name in names}, f"{source.path}:{node.lineno}"
+
+
+def test_GOV_B5_no_transaction_is_opened_outside_a_scope():
+    """What one transaction may not mix is noted on the scope; a transaction around two scopes would escape it. `ensure_space` runs as the owner."""
+    loose = []
+    for source in all_sources():
+        if source.path.startswith("rag4c/scope/"):
+            continue
+        for function in lint.functions_of(source.tree):
+            opened = [node for node in ast.walk(function) if isinstance(node, ast.With)]
+            names = [[lint.dotted(item.context_expr.func) for item in node.items if isinstance(item.context_expr, ast.Call)] for node in opened]
+            first = next((at for at, found in enumerate(names) if "transaction.atomic" in found), None)
+            if first is not None and not any("scope" in found for found in names[: first + 1]):
+                loose.append(f"{source.path}:{function.name}")
+    assert loose == ["retrieval/spaces.py:ensure_space"]
