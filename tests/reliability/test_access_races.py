@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import itertools
 import threading
-from time import monotonic
+from time import monotonic, sleep
 
 import pytest
 from django.db import connections
@@ -18,7 +19,8 @@ from tests.tenants.support import NOBODY, STAFF, ask_for_approval, me, only, pro
 LEAVE = "# Leave\n\nEmployees get 25 days of paid leave a year.\n"
 QUESTION = "How many days of paid leave do employees get a year?"
 QUICK, MANY = 5, 300
-READS = 2  # of each reader in a round: one that overlaps the change, one that comes after it
+READS = 3  # of the reader in a round: before, during and after the change
+STEP_S = 0.03  # a read takes about 0.1 s
 
 
 def race(*works):
@@ -54,7 +56,10 @@ def revoke_against_read(rounds):
     wide, narrow = (tenants.AclLine("document", document, "leave.md", acl) for acl in (STAFF, only(me(acme.alice))))
     violations, seen_before = 0, 0
 
+    delays = itertools.cycle(range(6))  # so that a read is met at its beginning, in its middle, and after its end
+
     def revoke():
+        sleep(next(delays) * STEP_S)
         propose(acme.alice, narrow)
         return monotonic()
 
