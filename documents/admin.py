@@ -11,13 +11,15 @@ from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
 from unfold.widgets import UnfoldAdminTextInputWidget
 
-from documents import admin_content, api
+from documents import admin_access, admin_content, api
+from documents.admin_access import who_reads
 from documents.models import DataSource, Document, IngestJob, KnowledgeBase, RefusedFile, SyncRun
 from documents.states import INGEST_JOB, RUNNING
 from rag4c.scope.admin import ScopedAdmin
 from rag4c.scope.admin_columns import link_column, person_column, state_label, when_column
 from rag4c.scope.admin_parts import ApiAction, Panel, Related, Tile, offer_action, offer_panels, offer_related, offer_tiles
 from rag4c.scope.dbtime import ClockTimestamp
+from tenants import api as tenants
 
 if TYPE_CHECKING:
     from django.db.models import QuerySet
@@ -25,7 +27,7 @@ if TYPE_CHECKING:
 
     from rag4c.kernel.grant import Actor
 
-__all__ = ["admin_content"]  # imported for its registrations
+__all__ = ["admin_access", "admin_content"]  # imported for its registrations
 JOB_SHAPES = {"queued": "waits", "running": "busy", "stuck": "odd", "completed": "good", "error": "bad"}
 
 
@@ -160,16 +162,20 @@ class KnowledgeBaseAdmin(ScopedAdmin[KnowledgeBase]):
 
 @admin.register(DataSource)
 class DataSourceAdmin(ScopedAdmin[DataSource]):
-    list_display = ("key", "knowledge_base", "freshness", "readers", "generation")
-    list_select_related = ("knowledge_base", "acl")
-    list_filter = ("knowledge_base", "kind", "freshness")
+    list_display = ("key", "knowledge_base", "freshness", "readers", "acl_mode", "generation")
+    list_select_related = ("knowledge_base",)
+    list_filter = ("knowledge_base", "kind", "freshness", "acl_mode")
     search_fields = ("key",)
     subject_kind = "source"
     empty_text = gettext_lazy("A source is a folder that documents come from. Make the first with `rag4c sync --kb <slug> <folder>`.")
 
+    def get_queryset(self, request: HttpRequest) -> QuerySet[DataSource]:
+        rows: QuerySet[DataSource] = super().get_queryset(request)
+        return rows.annotate(readers_now=tenants.readers_column("source"))
+
     @admin.display(description=gettext_lazy("readers"))
     def readers(self, source: Any) -> str:
-        return str(source.acl)
+        return ", ".join(source.readers_now or ()) or _("nobody")
 
     def headline(self, source: DataSource) -> str:
         last = SyncRun.objects.filter(source=source).order_by("-started_at").first()
@@ -178,7 +184,7 @@ class DataSourceAdmin(ScopedAdmin[DataSource]):
             "key": source.key,
             "seen": seen,
             "n": source.generation,
-            "readers": source.acl,
+            "readers": who_reads("source", source.pk),
         }
 
 
@@ -200,7 +206,8 @@ class DocumentAdmin(ScopedAdmin[Document]):
         if document.state != "live":
             return _("%(path)s was deleted in its source (generation %(n)s).") % {"path": document.path, "n": document.tombstone_generation}
         head = _("newest completed revision r%d") % document.head.number if document.head else _("no revision has completed yet")
-        return _("%(path)s in %(base)s: %(head)s.") % {"path": document.path, "base": document.knowledge_base, "head": head}
+        words = {"path": document.path, "base": document.knowledge_base, "head": head, "readers": who_reads("document", document.pk)}
+        return _("%(path)s in %(base)s: %(head)s. Who may read: %(readers)s.") % words
 
 
 @admin.display(description=gettext_lazy("document"), ordering="revision__document__path")

@@ -8,6 +8,7 @@ from django.contrib.postgres.fields import ArrayField
 from django.db import models
 from django.db.models.functions import Now
 
+from documents.access_rules import ACL_MODES
 from documents.states import INGEST_JOB
 from rag4c.scope.models import TenantForeignKey, TenantModel
 
@@ -62,7 +63,8 @@ class DataSource(TenantModel):
     kind = models.CharField(max_length=10, choices=[("folder", "folder"), ("upload", "upload")])
     root = models.CharField(max_length=4096, blank=True)
     freshness = models.CharField(max_length=10, choices=[("snapshot", "snapshot"), ("live", "live")], default="snapshot")
-    acl = TenantForeignKey("tenants.AclSet")  # what its documents get; a source whose readers are unknown carries the deny-all set
+    acl = TenantForeignKey("tenants.AclSet")  # the readers it was made with; those of now are its AclAssignment (kind `source`)
+    acl_mode = models.CharField(max_length=10, choices=[(mode, mode) for mode in ACL_MODES], db_default="none", default="none")
     generation = models.PositiveBigIntegerField(default=0)
     created_at = models.DateTimeField(db_default=Now(), editable=False)
 
@@ -74,6 +76,23 @@ class DataSource(TenantModel):
 
     def __str__(self) -> str:
         return self.key
+
+
+class AclTemplate(TenantModel):
+    """A place below a source whose files have readers of their own. Which, and since when: its AclAssignment (kind `template`); none: it ended."""
+
+    source = TenantForeignKey("documents.DataSource", related_name="templates")
+    path_prefix = models.CharField(max_length=1024)
+    created_at = models.DateTimeField(db_default=Now(), editable=False)
+
+    class Meta(TenantModel.Meta):
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            *TenantModel.Meta.constraints,
+            models.UniqueConstraint(fields=["tenant", "source", "path_prefix"], name="documents_acltemplate_prefix"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.path_prefix}/"
 
 
 class Document(TenantModel):

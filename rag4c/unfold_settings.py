@@ -58,6 +58,8 @@ NAVIGATION: Final = [
             _list(_("ACL sets"), "tenants.AclSet", "lock"),
             _list(_("Readers"), "tenants.AclAssignment", "visibility"),
             _page(_("Who may read what"), "tenants_aclassignment_ask", "help", "tenants.AclAssignment"),
+            _list(_("Changes of readers"), "tenants.AclChangeSet", "difference"),
+            _list(_("Mappings"), "tenants.PrincipalMapping", "conversion_path"),
             _list(_("Tokens"), "tenants.ApiToken", "key"),
             _list(_("Support sessions"), "tenants.SupportSession", "support_agent"),
             {"title": _("Tenants of the platform"), "icon": "domain", "link": reverse_lazy("admin:tenants_tenant_all"), "permission": is_operator},
@@ -69,6 +71,7 @@ NAVIGATION: Final = [
         "items": [
             _list(_("Knowledge bases"), "documents.KnowledgeBase", "library_books"),
             _list(_("Sources"), "documents.DataSource", "folder"),
+            _list(_("ACL templates"), "documents.AclTemplate", "folder_managed"),
             _list(_("Documents"), "documents.Document", "description"),
             _list(_("Facts"), "documents.Fact", "fact_check"),
             _list(_("Chunks"), "documents.ChunkVersion", "segment"),

@@ -37,7 +37,7 @@ ORDER BY rc.chunk_version_id
 """
 
 ACL_OF_DOCUMENTS = """
-SELECT a.subject_id, acl.number, acl.principals, acl.sensitivity, acl.digest
+SELECT a.subject_id, acl.number, acl.principals, acl.sensitivity, acl.digest, acl.purpose
 FROM tenants_aclassignment a
 JOIN tenants_aclset acl ON acl.tenant_id = a.tenant_id AND acl.id = a.acl_id
 WHERE a.tenant_id = %(tenant)s AND a.subject_kind = 'document' AND a.subject_id = ANY(%(documents)s) AND a.valid_to IS NULL
@@ -64,6 +64,7 @@ class DocumentAcl:
     principals: frozenset[str]
     sensitivity: int
     digest: str
+    purpose: str
 
 
 def load_published(tenant_id: uuid.UUID, base_id: uuid.UUID, seq: int, settings_digest: str) -> list[PublishedChunk]:
@@ -77,7 +78,7 @@ def load_document_acls(tenant_id: uuid.UUID, document_ids: Sequence[uuid.UUID]) 
     """document -> its access set; a document without one is missing here, which means nobody."""
     with connection.cursor() as cursor:
         cursor.execute(ACL_OF_DOCUMENTS, {"tenant": tenant_id, "documents": list(document_ids)})
-        return {row[0]: DocumentAcl(row[1], frozenset(row[2]), row[3], row[4]) for row in cursor.fetchall()}
+        return {row[0]: DocumentAcl(row[1], frozenset(row[2]), row[3], row[4], row[5]) for row in cursor.fetchall()}
 
 
 def find_missing_vectors(table: str, tenant_id: uuid.UUID, chunk_ids: Sequence[uuid.UUID]) -> set[uuid.UUID]:

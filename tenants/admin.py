@@ -16,7 +16,7 @@ from rag4c.scope.admin_actions import own_scopes
 from rag4c.scope.admin_columns import digest_column, link_column, state_label, when_column
 from rag4c.scope.admin_parts import ApiAction, Related, install_readable_documents, offer_action, offer_related
 from rag4c.scope.views import actor_of
-from tenants import admin_org, api, roles
+from tenants import admin_acl, admin_org, api, roles
 from tenants.admin_access import show_matrix
 from tenants.admin_platform import show_tenants
 from tenants.models import AclAssignment, AclSet, ApiToken, Clearance, Group, Membership, RoleAssignment, Tenant, User, Workspace, normalize_username
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
     from rag4c.kernel.grant import Actor
 
+__all__ = ["admin_acl"]  # imported for its registrations
 ROLES = [(code, code.replace("_", " ")) for code in roles.PERMISSIONS if code not in {roles.OPERATOR, roles.SERVICE_ACCOUNT}]
 
 

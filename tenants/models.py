@@ -183,12 +183,18 @@ class AclSet(TenantModel):
         return ", ".join(self.principals) or "nobody"
 
 
+# Where a subject's set is from: what a person set stays narrower than what any sync finds (GOV-B7).
+ACL_ORIGINS = [("readers", "readers of the source"), ("template", "template"), ("own", "the file's own"), ("denied", "unknown, so nobody"),
+               ("set", "set by a person")]  # fmt: skip
+
+
 class AclAssignment(IntervalModel):
     """Which ACL set a subject had, and when. The subject belongs to a higher app, so it is a kind and an id."""
 
     subject_kind = models.CharField(max_length=20)
     subject_id = models.UUIDField()
     acl = TenantForeignKey("tenants.AclSet")
+    origin = models.CharField(max_length=10, choices=ACL_ORIGINS, db_default="readers")
 
     class Meta(TenantModel.Meta):
         constraints: ClassVar[list[models.BaseConstraint]] = [
@@ -241,11 +247,14 @@ def normalize_username(name: str) -> str:
     return unicodedata.normalize("NFKC", name).strip().casefold()
 
 
+from tenants.models_access import AclChangeLine, AclChangeSet, PrincipalMapping  # noqa: E402  # they build on those above
 from tenants.models_org import ActivePeriod, GroupNesting, OrgUnit, Suspension, UnitParent, UnitPlacement  # noqa: E402  # they build on IntervalModel
 from tenants.models_support import SupportSession  # noqa: E402
 
 __all__ = [
     "AclAssignment",
+    "AclChangeLine",
+    "AclChangeSet",
     "AclRevision",
     "AclSet",
     "ActivePeriod",
@@ -256,6 +265,7 @@ __all__ = [
     "IntervalModel",
     "Membership",
     "OrgUnit",
+    "PrincipalMapping",
     "RoleAssignment",
     "SupportSession",
     "Suspension",

@@ -97,6 +97,7 @@ def create_folder_source(
         )
         if not is_new:
             raise Conflict("source_taken", "This knowledge base has a source of this name already.")
+        tenants.assign_acl_to_many(actor.tenant_id, subject_kind="source", subject_ids=[source.pk], acl_id=readers.pk, origin="set")
         ledger.record(actor, "source.created", subject=("source", source.pk), data={"knowledge_base": str(knowledge_base_id), "acl": readers.digest})
     return source.pk
 

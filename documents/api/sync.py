@@ -9,9 +9,12 @@ from typing import TYPE_CHECKING, Final
 from django.db import transaction
 from django.db.models import Max
 
+from documents.access_rules import OwnAcl
 from documents.api.blobs import StoredBlob, store_bytes
 from documents.api.policies import chunk_settings_of, ingest_policy_in_force
 from documents.api.revisions import add_document, add_revision, queue_job
+from documents.api.source_lists import open_lists
+from documents.api.sync_access import NO_LIST, assign_new, change_known, load_readers
 from documents.identity import read_stable, walk_folder
 from documents.models import DataSource, Document, IngestJob, RefusedFile, Revision, SyncRun
 from rag4c.kernel.canonical import sha256_hex
@@ -25,11 +28,17 @@ from tenants import api as tenants
 
 if TYPE_CHECKING:
     import uuid
+    from collections.abc import Sequence
 
+    from documents.access_rules import Choice
+    from documents.api.source_lists import SourceLists
+    from documents.api.sync_access import SourceReaders
+    from documents.identity import FolderEntry
     from rag4c.kernel.grant import Actor
 
 __all__ = ["Refusal", "SyncReport", "sync_source"]
 
+UNMAPPED: Final = "Files name it as a reader, but it is mapped to nobody here, so nobody reads through it. Map it, or leave it so."
 IGNORED: Final = "ignored_name"  # dot files and lock files are no documents and no failures
 WALK_MESSAGES: Final = {
     "symlink": "Links are not followed. Put the file itself into the folder.",
@@ -53,7 +62,10 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class SyncReport:
-    """Counts of documents. generation: of the source after this run; unchanged when nothing changed."""
+    """Counts of documents. generation: of the source after this run; unchanged when nothing changed.
+
+    Args: denied: files whose readers are unknown, so that nobody may read them. access: what became of changed readers, None when none changed.
+    """
 
     run_id: uuid.UUID
     files_seen: int
@@ -63,6 +75,8 @@ class SyncReport:
     documents_deleted: int
     generation: int
     refused: tuple[Refusal, ...]
+    denied: tuple[Refusal, ...] = ()
+    access: tenants.AclChange | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,6 +101,10 @@ class _Plan:
     deleted: list[_Known] = field(default_factory=list)
     reused: int = 0
     refused: list[Refusal] = field(default_factory=list)
+    denied: list[Refusal] = field(default_factory=list)
+    own: dict[str, OwnAcl[tenants.AclSpec]] = field(default_factory=dict)  # what the source says of files, by path
+    known: list[_Known] = field(default_factory=list)  # documents whose file is there, readable or not
+    access_id: uuid.UUID | None = None
 
     @property
     def changes_something(self) -> bool:
@@ -109,7 +127,10 @@ def sync_source(*, actor: Actor, source_id: uuid.UUID, root: Path | None = None)
         plan = _Plan(chunk_settings_of(policy).digest(), source.generation)
         known = _load_known(source, plan.settings_digest)
     _check_root(source, root)
-    seen = _compare(actor, Path(source.root), known, plan, policy.max_file_bytes)
+    entries = walk_folder(Path(source.root))
+    lists = open_lists(actor, source, Path(source.root), entries)
+    seen = _compare(actor, [entry for entry in entries if entry.code != IGNORED], lists, known, plan, policy.max_file_bytes)
+    plan.denied.extend(Refusal(name, "acl_unmapped", UNMAPPED) for name in sorted(lists.unmapped))
     if known and not seen:
         raise Invalid("source_empty", "The folder holds no readable file any more. Nothing was deleted; delete the source if that is meant.")
     return _apply(actor, source_id, plan, seen)
@@ -134,11 +155,13 @@ def _load_known(source: DataSource, settings_digest: str) -> dict[str, _Known]:
     }
 
 
-def _compare(actor: Actor, folder: Path, known: dict[str, _Known], plan: _Plan, max_bytes: int) -> int:
-    """Fills the plan; returns how many files were seen. Unreadable files are refused and their last good state stays."""
-    entries = [entry for entry in walk_folder(folder) if entry.code != IGNORED]
+def _compare(actor: Actor, entries: Sequence[FolderEntry], lists: SourceLists, known: dict[str, _Known], plan: _Plan, max_bytes: int) -> int:
+    """Fills the plan; returns how many files were seen. Unreadable files are refused and their last good state stays, under the readers of now."""
     present = {entry.relative_path for entry in entries}
     for entry in entries:
+        own = lists.read(entry)
+        if not entry.code or entry.relative_path not in plan.own:  # a refused twin of a file says nothing about that file
+            plan.own[entry.relative_path] = own
         try:
             if entry.code:
                 raise Invalid(entry.code, WALK_MESSAGES.get(entry.code, "The file cannot be a document as it is."))
@@ -150,7 +173,12 @@ def _compare(actor: Actor, folder: Path, known: dict[str, _Known], plan: _Plan, 
         except DomainError as error:
             plan.refused.append(Refusal(entry.relative_path, error.code, error.message))
             continue
+        if lists.read(entry) != own:
+            plan.own[entry.relative_path] = OwnAcl(
+                fault="acl_changing", sentence="Who may read it changed while it was read; the next sync tries again."
+            )
         _place(actor, entry.relative_path, data, known.get(entry.relative_path), plan)
+    plan.known.extend(row for path, row in known.items() if path in present)
     plan.deleted.extend(row for path, row in known.items() if path not in present and row.document.state == "live")
     return sum(not entry.code for entry in entries)
 
@@ -192,15 +220,19 @@ def _apply(actor: Actor, source_id: uuid.UUID, plan: _Plan, seen: int) -> SyncRe
         )
         fp("sync.commit.before")
     fp("sync.commit.after")
-    return SyncReport(run.pk, seen, run.added, run.updated, run.reused, run.deleted, generation, tuple(plan.refused))
+    access = tenants.settle_acl_change(actor, plan.access_id) if plan.access_id else None
+    counts = (run.added, run.updated, run.reused, run.deleted)
+    return SyncReport(run.pk, seen, *counts, generation, tuple(plan.refused), tuple(plan.denied), access)
 
 
 def _write_documents(actor: Actor, source: DataSource, plan: _Plan, generation: int) -> None:
-    new_ids = []
+    tenants.lock_acl_rev(actor.tenant_id)
+    readers = load_readers(source)
+    found = {}
     for path, stored in plan.added:
         document = add_document(actor, source, path)
         add_revision(actor, document, stored, plan.settings_digest)
-        new_ids.append(document.pk)
+        found[document.pk] = _choose(readers, path, plan)
     for row, stored in plan.updated:
         if row.document.state != "live":
             _bring_back(actor, row.document)
@@ -210,9 +242,17 @@ def _write_documents(actor: Actor, source: DataSource, plan: _Plan, generation: 
     for row in plan.deleted:
         Document.objects.filter(pk=row.document.pk).update(state="tombstoned", tombstone_generation=generation, rev=row.document.rev + 1)
         ledger.record(actor, "document.tombstoned", subject=("document", row.document.pk), data={"generation": generation})
-    tenants.assign_acl_to_many(actor.tenant_id, subject_kind="document", subject_ids=new_ids, acl_id=source.acl_id)
+    assign_new(actor, found)
+    plan.access_id = change_known(actor, source.pk, [(row.document, _choose(readers, row.document.path, plan)) for row in plan.known])
     if plan.deleted:
         tenants.bump_acl_rev(actor.tenant_id)  # caches of the visible set end with the commit
+
+
+def _choose(readers: SourceReaders, path: str, plan: _Plan) -> Choice[tenants.AclSpec]:
+    choice = readers.choose(path, plan.own.get(path, NO_LIST))
+    if choice.code:
+        plan.denied.append(Refusal(path, choice.code, choice.sentence))
+    return choice
 
 
 def _bring_back(actor: Actor, document: Document) -> None:
@@ -238,6 +278,9 @@ def _write_run(actor: Actor, source_id: uuid.UUID, plan: _Plan, seen: int, gener
         finished_at=ClockTimestamp(),
     )
     RefusedFile.objects.bulk_create(
-        [RefusedFile(tenant_id=actor.tenant_id, run=run, path=row.path[:1024], code=row.code, message=row.message[:300]) for row in plan.refused]
+        [
+            RefusedFile(tenant_id=actor.tenant_id, run=run, path=row.path[:1024], code=row.code, message=row.message[:300])
+            for row in [*plan.refused, *plan.denied]
+        ]
     )
     return run

@@ -100,26 +100,3 @@ def person_actor(arguments: argparse.Namespace) -> Actor:
     host = host_actor(arguments)
     user_id = tenants.find_user(actor=host, username=arguments.username)
     return tenants.actor_for_user(tenant_id=tenant_id, user_id=user_id, channel="cli")
-
-
-def read_principals(actor: Actor, text: str) -> frozenset[str]:
-    """`everyone`, `user:<name>`, `group:<slug>`, `unit:<slug>` or `role:<code>`, comma-separated, as principals. Raises: Invalid("readers_invalid"), Absent."""
-    from rag4c.kernel.grant import EVERYONE
-    from tenants import api as tenants
-
-    found = set()
-    for word in filter(None, (part.strip() for part in text.split(","))):
-        kind, _, name = word.partition(":")
-        if word == "everyone":
-            found.add(EVERYONE)
-        elif kind == "user" and name:
-            found.add(f"user:{tenants.find_user(actor=actor, username=name)}")
-        elif kind == "group" and name:
-            found.add(f"group:{tenants.find_group(actor=actor, slug=name)}")
-        elif kind == "unit" and name:
-            found.add(f"unit:{tenants.find_unit(actor=actor, slug=name)}")
-        elif kind == "role" and name:
-            found.add(word)
-        else:
-            raise Invalid("readers_invalid", "Readers are `everyone`, user:NAME, group:SLUG, unit:SLUG or role:CODE, separated by commas.")
-    return frozenset(found)

@@ -6,7 +6,7 @@ import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rag4c.commands.base import add_command, emit, host_actor, open_platform, plain, read_principals, say
+from rag4c.commands.base import add_command, emit, host_actor, open_platform, plain, say
 
 if TYPE_CHECKING:
     import argparse
@@ -60,9 +60,10 @@ def run_sync(arguments: argparse.Namespace) -> int:
         from documents import api as documents
         from rag4c.demo.publish import wait_for_jobs
         from rag4c.demo.seed import ensure_base
+        from tenants import api as tenants
 
         actor = host_actor(arguments)
-        readers = read_principals(actor, arguments.readers or "")
+        readers = tenants.read_readers(actor=actor, text=arguments.readers or "")
         base_id, source_id = ensure_base(actor, arguments.kb, arguments.kb, arguments.folder.absolute(), readers)
         report = documents.sync_source(actor=actor, source_id=source_id, root=arguments.folder.absolute())
         result: dict[str, Any] = {"sync": plain(report)}
@@ -72,7 +73,7 @@ def run_sync(arguments: argparse.Namespace) -> int:
         if arguments.release:
             result["release"] = _publish(actor, base_id, arguments.release, "release after sync")
     emit(arguments, result, _sync_lines(result))
-    return 1 if report.refused or result.get("jobs", {}).get("error") else 0
+    return 1 if report.refused or report.denied or result.get("jobs", {}).get("error") else 0
 
 
 def _sync_lines(result: dict[str, Any]) -> list[str]:
@@ -81,7 +82,10 @@ def _sync_lines(result: dict[str, Any]) -> list[str]:
         f"files={report['files_seen']} added={report['documents_added']} updated={report['documents_updated']} "
         f"reused={report['documents_reused']} deleted={report['documents_deleted']} refused={len(report['refused'])} generation={report['generation']}"
     ]
-    lines += [f"  {row['path']}: {row['message']} ({row['code']})" for row in report["refused"]]
+    lines += [f"  {row['path']}: {row['message']} ({row['code']})" for row in [*report["refused"], *report["denied"]]]
+    if access := report["access"]:
+        waits = f" waits={access['blocked']}" if access["blocked"] else ""
+        lines.append(f"readers: narrowed={access['revoked']} widened={access['granted']} change={access['id']}{waits}")
     if "jobs" in result:
         lines.append(" ".join(f"{name}={count}" for name, count in result["jobs"].items()))
     if "release" in result:

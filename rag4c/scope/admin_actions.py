@@ -14,6 +14,7 @@ from django.template.response import TemplateResponse
 from django.urls import reverse
 from django.utils.translation import gettext as _
 
+from rag4c.kernel.canonical import digest_of
 from rag4c.kernel.errors import DomainError
 from rag4c.scope.admin_parts import actions_for, admin_actor
 from rag4c.scope.manager import scope
@@ -94,12 +95,34 @@ def show_action(model_admin: Any, request: HttpRequest, name: str) -> HttpRespon
         model_admin.message_user(request, _("Nothing of this list is selected."), messages.WARNING)
         return HttpResponseRedirect(_list_url(model_admin))
     form = action.form(request.POST if request.method == "POST" else None)
-    if request.method == "POST" and form.is_valid():
+    is_valid = request.method == "POST" and form.is_valid()
+    rehearsal = _rehearse(action, actor, chosen, form) if is_valid and action.rehearse else None
+    if is_valid and (rehearsal is None or rehearsal.token == request.POST.get("rehearsed")):
         outcomes = [_call(action, actor, item, form.cleaned_data) for item in (chosen if action.needs_object else [Chosen(None, "", "", "")])]
         report(request, action, outcomes)
         return HttpResponseRedirect(_next_url(model_admin, request, chosen, outcomes))
     with scope(actor.grant):
-        return TemplateResponse(request, "admin/scoped/action.html", _context(model_admin, request, action, chosen, form)).render()
+        context = {**_context(model_admin, request, action, chosen, form), "rehearsal": rehearsal}
+        return TemplateResponse(request, "admin/scoped/action.html", context).render()
+
+
+@dataclass(frozen=True, slots=True)
+class Rehearsal:
+    """What exactly will happen. token: over the fields and the sentences, so that only what was shown is done."""
+
+    sentences: list[str]
+    token: str
+
+
+def _rehearse(action: ApiAction, actor: Actor, chosen: list[Chosen], form: forms.Form) -> Rehearsal | None:
+    """None when a door refuses already: then the call itself tells why."""
+    told: list[str] = []
+    for item in chosen if action.needs_object else [Chosen(None, "", "", "")]:
+        try:
+            told += action.rehearse(actor, item.row, form.cleaned_data) if action.rehearse else []
+        except DomainError:
+            return None
+    return Rehearsal(told, digest_of([[name, str(value)] for name, value in sorted(form.cleaned_data.items())] + [told]))
 
 
 def _load(model_admin: Any, request: HttpRequest, action: ApiAction) -> list[Chosen]:

@@ -10,6 +10,7 @@ from django.db import DEFAULT_DB_ALIAS, OperationalError, connections, transacti
 from django.db.backends.signals import connection_created
 from psycopg_pool import PoolTimeout
 
+from rag4c.kernel.errors import Conflict
 from rag4c.scope.reasons import OUTSIDE_REASONS
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 _current: ContextVar[Grant | None] = ContextVar("rag4c_grant", default=None)
 _outside: ContextVar[str | None] = ContextVar("rag4c_outside", default=None)
+_done: ContextVar[set[str] | None] = ContextVar("rag4c_done", default=None)  # of the outermost scope, which is one transaction
 _ALWAYS: Final = ("SAVEPOINT", "RELEASE", "ROLLBACK", "SET CONSTRAINTS")
 
 
@@ -56,7 +58,7 @@ def scope(grant: Grant, *, using: str = DEFAULT_DB_ALIAS) -> Iterator[Grant]:
     if outer is not None and outer.tenant_id != grant.tenant_id:
         raise ForeignScope("a scope of another tenant is open")
     was_atomic = connection.in_atomic_block  # in a scope, or in a test's own transaction
-    token = _current.set(grant)
+    token, done = _current.set(grant), _done.set(set() if outer is None else _done.get())
     try:
         with transaction.atomic(using=using):
             if changes:
@@ -70,7 +72,21 @@ def scope(grant: Grant, *, using: str = DEFAULT_DB_ALIAS) -> Iterator[Grant]:
         raise
     finally:
         _current.reset(token)
+        _done.reset(done)
         _give_back(connection)
+
+
+def keep_apart(kind: str, *, never_with: str) -> None:
+    """Note that this transaction does `kind`, and refuse when it has done the other: one would be undone when the other fails (GOV-B5).
+
+    Raises: Conflict("transaction_mixes").
+    """
+    done = _done.get()
+    if done is None:
+        raise NoScope("no scope is open")
+    if never_with in done:
+        raise Conflict("transaction_mixes", f"One transaction cannot {kind} and {never_with}; do the two one after the other.")
+    done.add(kind)
 
 
 @contextlib.contextmanager

@@ -127,12 +127,17 @@ def _make_candidates(grant: Grant, window: Sequence[WideHit], facts: set[uuid.UU
     checks = documents.check_places(grant=grant, place_ids=[hit.evidence.place_id for hit in window])
     with scope(grant):
         acls = queries.load_document_acls(grant.tenant_id, sorted({hit.evidence.document_id for hit in window}))
-    candidates = [_candidate(grant, hit, acls.get(hit.evidence.document_id), is_fact=hit.evidence.chunk_id in facts) for hit in window]
+    readable = {key: acl for key, acl in acls.items() if tenants.satisfies(grant, _spec_of(acl))}  # purpose included, as in the visible set
+    candidates = [_candidate(grant, hit, readable.get(hit.evidence.document_id), is_fact=hit.evidence.chunk_id in facts) for hit in window]
     return candidates, {str(hit.evidence.chunk_id): _outcome(checks[hit.evidence.place_id]) for hit in window}
 
 
+def _spec_of(acl: queries.DocumentAcl) -> tenants.AclSpec:
+    return tenants.AclSpec(acl.principals, Sensitivity(acl.sensitivity), acl.purpose)
+
+
 def _candidate(grant: Grant, hit: WideHit, acl: queries.DocumentAcl | None, *, is_fact: bool) -> Candidate:
-    """No access set means nobody: the permission is empty and denies."""
+    """No access set, or one that the grant does not satisfy now, means nobody: the permission is empty and denies."""
     text = hit.evidence
     return Candidate(
         chunk_id=str(text.chunk_id),

@@ -16,7 +16,7 @@ from rag4c.kernel.failpoints import fp
 from rag4c.ledger import api as ledger
 from rag4c.providers.registry import get_embedder
 from rag4c.scope import gate
-from rag4c.scope.manager import scope
+from rag4c.scope.manager import keep_apart, scope
 from rag4c.scope.permissions import check_permission
 from retrieval import guarded
 from retrieval.api.policies import bump_deny_rev, policy_digest, retrieval_policy_in_force
@@ -154,7 +154,7 @@ def release(*, actor: Actor, knowledge_base_id: uuid.UUID, channel: str, manifes
     """Point a channel at a manifest; returns the channel's new rev. The same manifest again changes nothing.
 
     Raises: Denied("not_allowed"), Absent("channel" | "manifest"), Conflict("channel_moved" | "manifest_not_ready"),
-    Blocked("approval_required" | "no_policy").
+    Blocked("approval_required" | "no_policy"), Conflict("transaction_mixes") in a transaction that revoked (GOV-B5).
     Source: GOV-C2, C3.
     """
     check_permission(actor, "release")
@@ -191,6 +191,7 @@ def _move_channel(actor: Actor, base_id: uuid.UUID, name: str, manifest_id: uuid
     if not 1 <= len(reason) <= 500:
         raise Invalid("reason_invalid", "A reason is 1 to 500 characters.")
     with scope(actor.grant), transaction.atomic():
+        keep_apart("publish", never_with="revoke")
         channel = _find_channel(base_id, name)
         manifest = Manifest.objects.filter(pk=manifest_id, knowledge_base_id=base_id).first()
         if manifest is None:

@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+from datetime import datetime  # noqa: TC003  # read by callers that show it
 from typing import TYPE_CHECKING
 
 from django.db import connection
-from django.db.models import F, Max
+from django.db.models import F, Max, OuterRef, Subquery
 from django.db.models.functions import Now
 
 from rag4c.kernel.errors import Absent, Invalid
 from rag4c.kernel.grant import Sensitivity
-from tenants.acl import DENY_ALL, AclSpec
+from rag4c.scope.manager import keep_apart
+from tenants.acl import DENY_ALL, AclSpec, is_within, meet, satisfies, simplify
 from tenants.acl_index import ACL_INDEX
 from tenants.models import AclAssignment, AclRevision, AclSet
 
 if TYPE_CHECKING:
     import uuid
-    from collections.abc import Sequence
-    from datetime import datetime
+    from collections.abc import Iterable, Sequence
 
     from rag4c.kernel.grant import Grant
 
 __all__ = [
     "DENY_ALL",
     "AclSpec",
+    "AssignedAcl",
     "Sensitivity",
     "allowed_acl_numbers",
     "assign_acl",
@@ -33,7 +36,15 @@ __all__ = [
     "find_acl",
     "find_acl_of",
     "intern_acl",
+    "is_within",
+    "lock_acl_rev",
+    "meet",
     "read_acl_rev",
+    "read_assigned",
+    "readers_column",
+    "satisfies",
+    "simplify",
+    "spec_of",
 ]
 
 
@@ -65,25 +76,34 @@ def intern_acl(tenant_id: uuid.UUID, spec: AclSpec) -> AclSet:
 def assign_acl(tenant_id: uuid.UUID, *, subject_kind: str, subject_id: uuid.UUID, acl_id: uuid.UUID) -> bool:
     """Give the subject this set from now on; the old interval is closed. False when it had it already."""
     current = AclAssignment.objects.filter(subject_kind=subject_kind, subject_id=subject_id, valid_to__isnull=True)
-    if current.filter(acl_id=acl_id).exists():
+    held = current.select_related("acl").first()
+    if held and held.acl_id == acl_id:
         return False
+    if held and not is_within(spec_of(held.acl), find_acl(acl_id)):
+        keep_apart("revoke", never_with="publish")
     bump_acl_rev(tenant_id)
     current.update(valid_to=Now())
     AclAssignment.objects.create(tenant_id=tenant_id, subject_kind=subject_kind, subject_id=subject_id, acl_id=acl_id)
     return True
 
 
-def assign_acl_to_many(tenant_id: uuid.UUID, *, subject_kind: str, subject_ids: Sequence[uuid.UUID], acl_id: uuid.UUID) -> None:
+def assign_acl_to_many(
+    tenant_id: uuid.UUID, *, subject_kind: str, subject_ids: Sequence[uuid.UUID], acl_id: uuid.UUID, origin: str = "readers"
+) -> None:
     """Give new subjects, which have no set yet, this one from now on; one statement for all."""
     if not subject_ids:
         return
     bump_acl_rev(tenant_id)
-    rows = [AclAssignment(tenant_id=tenant_id, subject_kind=subject_kind, subject_id=subject_id, acl_id=acl_id) for subject_id in subject_ids]
+    rows = [
+        AclAssignment(tenant_id=tenant_id, subject_kind=subject_kind, subject_id=subject_id, acl_id=acl_id, origin=origin)
+        for subject_id in subject_ids
+    ]
     AclAssignment.objects.bulk_create(rows, batch_size=1000)
 
 
 def close_acl(tenant_id: uuid.UUID, *, subject_kind: str, subject_id: uuid.UUID) -> None:
     """End the subject's access interval: nobody may read it from now on."""
+    keep_apart("revoke", never_with="publish")
     bump_acl_rev(tenant_id)
     AclAssignment.objects.filter(subject_kind=subject_kind, subject_id=subject_id, valid_to__isnull=True).update(valid_to=Now())
 
@@ -93,6 +113,34 @@ def find_acl(acl_id: uuid.UUID) -> AclSpec:
     row = AclSet.objects.filter(pk=acl_id).first()
     if row is None:
         raise Absent("acl_set")
+    return spec_of(row)
+
+
+@dataclass(frozen=True, slots=True)
+class AssignedAcl:
+    """The set that a subject has now. origin: `readers`, `template`, `own`, `denied` or `set`, which a person chose."""
+
+    acl: AclSpec
+    origin: str
+    since: datetime
+
+
+def read_assigned(subject_kind: str, subject_ids: Iterable[uuid.UUID]) -> dict[uuid.UUID, AssignedAcl]:
+    """subject -> its set now; who has none is missing here, which means nobody. Two queries, inside a scope."""
+    rows = AclAssignment.objects.filter(subject_kind=subject_kind, subject_id__in=list(subject_ids), valid_to__isnull=True)
+    found = list(rows.values_list("subject_id", "acl_id", "origin", "valid_from"))
+    sets = {row.pk: spec_of(row) for row in AclSet.objects.filter(pk__in={row[1] for row in found})}
+    return {subject: AssignedAcl(sets[acl], origin, since) for subject, acl, origin, since in found}
+
+
+def readers_column(subject_kind: str) -> Subquery:
+    """For lists of subjects: the principals of each row's set now, NULL when it has none. Inside a scope."""
+    rows = AclAssignment.objects.filter(subject_kind=subject_kind, subject_id=OuterRef("pk"), valid_to__isnull=True)
+    return Subquery(rows.values("acl__principals")[:1])
+
+
+def spec_of(row: AclSet) -> AclSpec:
+    """The set that a row holds."""
     return AclSpec(frozenset(row.principals), Sensitivity(row.sensitivity), row.purpose)
 
 
@@ -100,7 +148,7 @@ def find_acl_of(*, subject_kind: str, subject_id: uuid.UUID, at: datetime | None
     """The set that a subject has, or had at a moment; None when nobody was named, which means nobody. Inside a scope."""
     rows = AclAssignment.objects.filter(AclAssignment.in_force(at), subject_kind=subject_kind, subject_id=subject_id)
     row = rows.select_related("acl").order_by("-valid_from").first()
-    return AclSpec(frozenset(row.acl.principals), Sensitivity(row.acl.sensitivity), row.acl.purpose) if row else None
+    return spec_of(row.acl) if row else None
 
 
 def allowed_acl_numbers(grant: Grant) -> frozenset[int]:
@@ -112,6 +160,13 @@ def read_acl_rev(tenant_id: uuid.UUID) -> int:
     """The tenant's access revision; every change of access raises it."""
     row = AclRevision.objects.filter(tenant_id=tenant_id).first()
     return row.rev if row else 0
+
+
+def lock_acl_rev(tenant_id: uuid.UUID) -> None:
+    """Changes of readers come one after the other in a tenant: whoever holds this row reads who may read, and changes it."""
+    with connection.cursor() as cursor:
+        cursor.execute("INSERT INTO tenants_aclrevision (tenant_id, rev) VALUES (%s, 0) ON CONFLICT (tenant_id) DO NOTHING", [tenant_id])
+    AclRevision.objects.select_for_update().get(tenant_id=tenant_id)
 
 
 def bump_acl_rev(tenant_id: uuid.UUID) -> None:

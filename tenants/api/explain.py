@@ -14,6 +14,7 @@ from rag4c.ledger import api as ledger
 from rag4c.scope.manager import scope
 from rag4c.scope.permissions import check_permission
 from tenants import acl as rules
+from tenants.api.access import spec_of
 from tenants.models import AclAssignment, Group, OrgUnit, Suspension, User
 from tenants.standing import read_standings
 
@@ -105,7 +106,7 @@ def who_could_see(*, actor: Actor, subject: Subject, at: datetime | None = None,
         row = _find_assignment(subject, at)
         readers: tuple[AccessReader, ...] = ()
         if row is not None:
-            spec = _spec_of(row)
+            spec = spec_of(row.acl)
             standings = [
                 standing
                 for standing in read_standings(actor.tenant_id, None, at)
@@ -119,7 +120,7 @@ def who_could_see(*, actor: Actor, subject: Subject, at: datetime | None = None,
 
 def _explain(user: User, standing: Standing | None, subject: Subject, at: datetime | None, purpose: str | None) -> AccessExplanation:
     row = _find_assignment(subject, at)
-    spec = _spec_of(row) if row else None
+    spec = spec_of(row.acl) if row else None
     if standing is None:
         refused: tuple[str, ...] = ("tenant_suspended" if Suspension.objects.filter(Suspension.in_force(at)).exists() else "not_active",)
     else:
@@ -149,10 +150,6 @@ def _explain(user: User, standing: Standing | None, subject: Subject, at: dateti
 def _find_assignment(subject: Subject, at: datetime | None) -> AclAssignment | None:
     rows = AclAssignment.objects.filter(AclAssignment.in_force(at), subject_kind=subject[0], subject_id=subject[1])
     return rows.select_related("acl").order_by("-valid_from").first()
-
-
-def _spec_of(row: AclAssignment) -> rules.AclSpec:
-    return rules.AclSpec(frozenset(row.acl.principals), Sensitivity(row.acl.sensitivity), row.acl.purpose)
 
 
 def _entrance(standing: Standing, spec: rules.AclSpec) -> str:

@@ -109,6 +109,13 @@ def fill_tenant(kit: TenantKit) -> Rows:
             state="attention",
         )
     tenants.create_token(actor=kit.alice, user_id=kit.alice.user_id, name="script")
+    tenants.map_principal(actor=kit.alice, kind="user", external="1000", word="user:bob")
+    change = {
+        "source_id": rows["documents.DataSource"].pk,
+        "acl": AclSpec(frozenset({f"user:{kit.alice.user_id}"})),
+        "reason": "only the owner reads",
+    }
+    documents.set_acl_template(actor=kit.alice, path_prefix="pay", **change)
     group = tenants.create_group(actor=kit.alice, slug="hr", name="HR")
     tenants.add_to_group(actor=kit.alice, group_id=group, user_id=kit.bob.user_id)
     tenants.nest_group(actor=kit.alice, child_id=group, parent_id=tenants.create_group(actor=kit.alice, slug="staff", name="Staff"))

@@ -26,7 +26,7 @@ SYSTEM_TASKS = {
     "documents.tasks.sweep_jobs": "looks over all tenants for pairs of ids, by a listed function; takes nothing",
 }
 # governance.md "Approvals": what a fresh tenant's policy says of each guarded action
-SEEDED = {"channel.release": "none", "channel.rollback": "none", "role.grant": "none", "token.create": "none",
+SEEDED = {"channel.release": "none", "channel.rollback": "none", "role.grant": "none", "token.create": "none", "acl.grant": "none",
           "support.open": "second_person", "support.break_glass": "second_person"}  # fmt: skip
 # Where a commit follows something outside the database, there is a point on each side; these stand alone on purpose.
 SINGLE_POINTS = {
@@ -209,3 +209,18 @@ def test_every_module_of_the_product_can_be_imported_without_network_or_model():
                 else []
             )
             assert not heavy & {name.split(".")[0] for name in names}, f"{source.path}:{node.lineno}"
+
+
+def test_GOV_B5_no_transaction_is_opened_outside_a_scope():
+    """What one transaction may not mix is noted on the scope; a transaction around two scopes would escape it. `ensure_space` runs as the owner."""
+    loose = []
+    for source in all_sources():
+        if source.path.startswith("rag4c/scope/"):
+            continue
+        for function in lint.functions_of(source.tree):
+            opened = [node for node in ast.walk(function) if isinstance(node, ast.With)]
+            names = [[lint.dotted(item.context_expr.func) for item in node.items if isinstance(item.context_expr, ast.Call)] for node in opened]
+            first = next((at for at, found in enumerate(names) if "transaction.atomic" in found), None)
+            if first is not None and not any("scope" in found for found in names[: first + 1]):
+                loose.append(f"{source.path}:{function.name}")
+    assert loose == ["retrieval/spaces.py:ensure_space"]
