@@ -6,6 +6,7 @@ import hashlib
 import json
 
 import pytest
+from django.contrib.auth.hashers import make_password
 from django.db import connection
 from django.test import Client
 
@@ -19,6 +20,7 @@ from rag4c.scope.gate import REGISTRY
 from rag4c.scope.manager import scope
 from tenants import api as tenants
 from tenants.auth import TenantBackend
+from tenants.models import User
 from tests.admin.rows import fill_tenant
 from tests.builders import PASSWORD, TenantKit, event_codes
 from tests.surfaces.doors import browser_of, log_in
@@ -149,6 +151,11 @@ def test_a_service_account_holds_tokens_and_never_signs_in(acme):
         assert TenantBackend().authenticate(None, tenant_id=acme.id, username="nightly", password=password) is None
     with pytest.raises(Absent):
         tenants.change_password(actor=acme.alice, user_id=account, password=PASSWORD)
+    with scope(acme.system.grant):  # even with a password that no door can give it
+        User.objects.filter(pk=account).update(password=make_password(PASSWORD))
+    assert TenantBackend().authenticate(None, tenant_id=acme.id, username="nightly", password=PASSWORD) is None
+    with scope(acme.system.grant):
+        assert TenantBackend().get_user(account) is None
     for role in ("member", "tenant_admin", "approver"):
         with pytest.raises(Invalid, match="role_of_people"):
             tenants.grant_role(actor=acme.alice, user_id=account, role=role)
