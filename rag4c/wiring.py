@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.db import connection
 
-from approvals.api import PolicyGate
+from approvals import api as approvals
 from rag4c.kernel import failpoints
 from rag4c.ledger import api as ledger
 from rag4c.ledger import handlers
@@ -13,7 +13,8 @@ from retrieval import api as retrieval
 
 
 def connect() -> None:
-    gate.install(PolicyGate())
+    gate.install(approvals.PolicyGate())
+    handlers.subscribe("approval.approved", "approvals.execute", approvals.execute_approved)
     handlers.subscribe("revision.split", "retrieval.index", retrieval.index_job)
     admin_parts.install_history(ledger.events_of)
     failpoints.on_dropconn(connection.close)

@@ -14,6 +14,7 @@ from tenants.api.access import (
     read_acl_rev,
 )
 from tenants.api.grants import actor_for_user, grant_for, restrict_grant
+from tenants.api.holders import list_holders, name_people, name_principals
 from tenants.api.people import (
     add_to_group,
     change_password,
@@ -28,7 +29,7 @@ from tenants.api.people import (
     set_clearance,
 )
 from tenants.api.tenancy import create_tenant, create_workspace, find_tenant_id, find_workspace, list_workspaces
-from tenants.api.tokens import NewToken, create_token, find_token_actor, revoke_token
+from tenants.api.tokens import NewToken, create_token, find_token_actor, make_secret, revoke_token
 
 __all__ = [
     "DENY_ALL",
@@ -58,7 +59,11 @@ __all__ = [
     "grant_for",
     "grant_role",
     "intern_acl",
+    "list_holders",
     "list_workspaces",
+    "make_secret",
+    "name_people",
+    "name_principals",
     "read_acl_rev",
     "remove_from_group",
     "restrict_grant",

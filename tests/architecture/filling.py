@@ -15,8 +15,8 @@ SELECT a.attname, format_type(a.atttypid, a.atttypmod)
 FROM pg_attribute a LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
 WHERE a.attrelid = %s::regclass AND a.attnum > 0 AND NOT a.attisdropped AND a.attnotnull AND d.oid IS NULL AND a.attidentity = ''
 """
-# check constraints: a span is not empty, and a reason goes with the state `error` only
-FITTING = {"span_end": "2", "error_reason": ""}
+# check constraints: a span is not empty, what is dated ends after it begins, and a reason goes with the state `error` only
+FITTING = {"span_end": "2", "error_reason": "", "valid_to": "2026-02-03T04:05:06Z"}
 VALUES = {"uuid": "", "boolean": "true", "date": "2026-01-02", "jsonb": "{}", "bytea": "\\x00"}
 
 

@@ -14,6 +14,7 @@ WITHOUT_OWN_EVENT = {
     "tenants.assign_acl_to_many": "a part of the sync, which records source.synced and document.added",
     "tenants.close_acl": "a part of doors of higher apps, which record it",
     "tenants.bump_acl_rev": "a cache key, not a fact",
+    "approvals.move_request": "one transition; vote, cancel and executor record what it means in the same transaction",
     "documents.keep_lease": "a heartbeat with a count",
     "documents.defer_step": "a lease that ends soon; the attempt is counted on the job",
     "documents.move_on": "the steps record their result in the same transaction",
