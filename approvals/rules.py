@@ -189,19 +189,26 @@ def settle(poll: Poll) -> Verdict:
 
 
 def find_shortfall(poll: Poll, now: datetime) -> int | None:
-    """The first stage that the people there are cannot fill, or None; one person, one vote over all stages (GOV-A4, A6)."""
+    """The first stage that the people there cannot fill, or None; one person, one vote over all stages (GOV-A4, A6).
+
+    A stage of `all` needs one voice of its own; whoever of it has spoken before need not speak again, and nobody of it is left for later stages.
+    """
     if not poll.stages:
         return 1
+    seats: list[frozenset[Person]] = []
     holder: dict[Person, int] = {}
-    seats: dict[int, frozenset[Person]] = {}
+    spent: frozenset[Person] = frozenset()
     for stage in range(settle(poll).stage, len(poll.stages) + 1):
-        tally = tally_stage(poll, stage)
+        tally, is_all = tally_stage(poll, stage), poll.stages[stage - 1].mode == ALL
         free = _independent(tally.remaining, poll.links, now)
-        for _ in range(tally.needed - tally.approvals):
-            seat = len(seats)
-            seats[seat] = free
-            if not _seat(seat, seats, holder, set()):
+        missing = tally.needed - tally.approvals
+        if len(free) < missing:
+            return stage
+        for _ in range(min(missing, 1) if is_all else missing):
+            seats.append(free - spent)
+            if not _seat(len(seats) - 1, seats, holder, set()):
                 return stage
+        spent |= poll.pools[stage - 1].base if is_all else frozenset()
     return None
 
 
@@ -210,7 +217,7 @@ def _independent(people: frozenset[Person], links: Sequence[Link], now: datetime
     return people - {link.delegate for link in links if link.is_active(now) and {link.delegate, link.delegator} <= people}
 
 
-def _seat(seat: int, seats: dict[int, frozenset[Person]], holder: dict[Person, int], tried: set[Person]) -> bool:
+def _seat(seat: int, seats: Sequence[frozenset[Person]], holder: dict[Person, int], tried: set[Person]) -> bool:
     """An augmenting path: a seat takes a person, moving whoever they sat for to another."""
     for person in sorted(seats[seat] - tried, key=str):
         tried.add(person)
