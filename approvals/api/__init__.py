@@ -6,7 +6,17 @@ from approvals.api.executing import advance_request, execute_approved, execute_r
 from approvals.api.forecasts import simulate, why_blocked
 from approvals.api.policies import list_offers, seed_policies, set_policy
 from approvals.api.policy_gate import PolicyGate
-from approvals.api.reading import describe_request, list_inbox, list_mine, list_requests, list_votes, needs_of, read_request
+from approvals.api.reading import (
+    describe_payload,
+    describe_request,
+    list_inbox,
+    list_mine,
+    list_requests,
+    list_votes,
+    needs_of,
+    read_request,
+    view_rows,
+)
 from approvals.api.requests import cancel_request, comment, submit_request
 from approvals.api.voting import vote
 from approvals.contract import Obstacle, PersonForecast, RequestView, Simulation, StageForecast, StageSpec, VoteView
@@ -25,6 +35,7 @@ __all__ = [
     "cancel_request",
     "comment",
     "delegate",
+    "describe_payload",
     "describe_request",
     "end_absence",
     "end_delegation",
@@ -44,6 +55,7 @@ __all__ = [
     "set_policy",
     "simulate",
     "submit_request",
+    "view_rows",
     "vote",
     "why_blocked",
 ]

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from approvals.api.situations import Situation
     from rag4c.kernel.grant import Actor
 
-__all__ = ["describe_request", "list_inbox", "list_mine", "list_requests", "list_votes", "needs_of", "read_request"]
+__all__ = ["describe_payload", "describe_request", "list_inbox", "list_mine", "list_requests", "list_votes", "needs_of", "read_request", "view_rows"]
 READ = "approval.read"
 MAX_OPEN = 500  # open requests that an inbox looks through; more are not read by anybody
 
@@ -89,11 +89,20 @@ def require_readable(actor: Actor, request_id: uuid.UUID) -> ApprovalRequest:
 def describe_request(*, actor: Actor, request_id: uuid.UUID) -> list[gate.Change]:
     """The diff of exactly what will run, from the payload that is hashed (GOV-B3). Raises: Absent("approval")."""
     with scope(actor.grant):
-        request = require_readable(actor, request_id)
-        try:
-            return list(gate.find_action(request.action).describe(payload_of(request)))
-        except DomainError as error:
-            return [gate.Change(f"{request.subject_kind} {request.subject_id}", "", error.message)]
+        return describe_payload(require_readable(actor, request_id))
+
+
+def describe_payload(request: ApprovalRequest) -> list[gate.Change]:
+    """The diff of a request's row; a sentence when what it is about is gone. Inside a scope."""
+    try:
+        return list(gate.find_action(request.action).describe(payload_of(request)))
+    except DomainError as error:
+        return [gate.Change(f"{request.subject_kind} {request.subject_id}", "", error.message)]
+
+
+def view_rows(actor: Actor, requests: Sequence[ApprovalRequest]) -> list[RequestView]:
+    """Rows of a list, in as many queries as for one; an edited subject is noticed by the request's page. Inside a scope."""
+    return _views(actor, read_situations(requests, with_subjects=False))
 
 
 def list_votes(*, actor: Actor, request_id: uuid.UUID) -> list[VoteView]:

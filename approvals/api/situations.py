@@ -103,8 +103,11 @@ def read_situation(request: ApprovalRequest) -> Situation:
     return read_situations([request])[0]
 
 
-def read_situations(requests: Sequence[ApprovalRequest]) -> list[Situation]:
-    """Of several requests of one tenant: six queries, and what each subject's revision costs. Inside a scope."""
+def read_situations(requests: Sequence[ApprovalRequest], *, with_subjects: bool = True) -> list[Situation]:
+    """Of several requests of one tenant: six queries, and what each subject's revision costs. Inside a scope.
+
+    Args: with_subjects: False for lists that must not grow in queries; then an edited subject is not noticed.
+    """
     if not requests:
         return []
     now, tenant_id = database_now(), requests[0].tenant_id
@@ -123,7 +126,7 @@ def read_situations(requests: Sequence[ApprovalRequest]) -> list[Situation]:
             tuple(stages[request.policy_id]),
             make_poll(request, stages[request.policy_id], holders, votes[request.pk], links),
             now,
-            _read_rev(request),
+            _read_rev(request) if with_subjects else request.subject_rev,
         )
         for request in requests
     ]

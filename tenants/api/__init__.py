@@ -14,7 +14,7 @@ from tenants.api.access import (
     read_acl_rev,
 )
 from tenants.api.grants import actor_for_user, grant_for, restrict_grant
-from tenants.api.holders import list_holders, name_people, name_principals
+from tenants.api.holders import list_holders, name_people, name_principals, read_principals
 from tenants.api.people import (
     add_to_group,
     change_password,
@@ -65,6 +65,7 @@ __all__ = [
     "name_people",
     "name_principals",
     "read_acl_rev",
+    "read_principals",
     "remove_from_group",
     "restrict_grant",
     "revoke_role",

@@ -5,15 +5,19 @@ from __future__ import annotations
 import uuid
 from typing import TYPE_CHECKING
 
+from rag4c.kernel.errors import Invalid
 from rag4c.kernel.grant import EVERYONE, Grant
 from rag4c.scope.manager import scope
 from tenants import roles
+from tenants.api.people import find_group, find_user
 from tenants.models import Group, Membership, RoleAssignment, User
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-__all__ = ["list_holders", "name_people", "name_principals"]
+    from rag4c.kernel.grant import Actor
+
+__all__ = ["list_holders", "name_people", "name_principals", "read_principals"]
 
 
 def list_holders(*, tenant_id: uuid.UUID, principals: Collection[str], permission: str) -> dict[str, frozenset[uuid.UUID]]:
@@ -49,3 +53,22 @@ def name_principals(*, tenant_id: uuid.UUID, principals: Collection[str]) -> dic
     names = {f"user:{key}": name for key, name in name_people(tenant_id=tenant_id, user_ids=ids["user"]).items()}
     names |= {f"group:{key}": name for key, name in groups.items()}
     return {principal: names.get(principal, principal.removeprefix("role:").replace("_", " ")) for principal in principals}
+
+
+def read_principals(*, actor: Actor, text: str) -> tuple[str, ...]:
+    """`user:NAME`, `group:SLUG` and `role:CODE`, separated by commas, as principals in their order.
+
+    Raises: Invalid("readers_invalid"), Absent("user" | "group").
+    """
+    found = []
+    for word in filter(None, (part.strip() for part in text.split(","))):
+        kind, _, name = word.partition(":")
+        if kind == "user" and name:
+            found.append(f"user:{find_user(actor=actor, username=name)}")
+        elif kind == "group" and name:
+            found.append(f"group:{find_group(actor=actor, slug=name)}")
+        elif kind == "role" and name in roles.PERMISSIONS:
+            found.append(word)
+        else:
+            raise Invalid("readers_invalid", "Write user:NAME, group:SLUG or role:CODE, separated by commas.")
+    return tuple(found)
