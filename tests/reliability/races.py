@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections import Counter
 from dataclasses import dataclass, field
 from functools import partial
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from tests.approvals.support import Desk
 
 WAIT_S = 30.0
+EDIT_STEP_S = 0.01  # an execution takes some 40 ms: the edit falls before it, into it and after it
 
 
 def together(*calls: Callable[[], object]) -> list[str]:
@@ -168,7 +170,8 @@ def race_edit_approve(rounds: int) -> Arena:
     arena = make_arena("edits", quorum(1))
     desk, seen = arena.desk, {}
 
-    def edit() -> str:
+    def edit(pause_s: float) -> str:
+        time.sleep(pause_s)
         with scope(desk.kit.system.grant), transaction.atomic():
             tenants.revoke_role(actor=desk.kit.system, user_id=desk["bob"].user_id, role="auditor")  # takes Bob's row lock, as the door does
             seen["done"] = RoleAssignment.objects.filter(user_id=desk["bob"].user_id, role=ROLE, valid_to__isnull=True).exists()
@@ -183,9 +186,9 @@ def race_edit_approve(rounds: int) -> Arena:
         tenants.grant_role(actor=desk["alice"], user_id=desk["bob"].user_id, role="auditor")
         desk.set_policy(quorum(1))
         asked = desk.ask()
-        if number % 3:  # the execution alone is as long as the edit, so that each is first at times
+        if number % 3:
             desk.vote("charlie", asked)
-        results = together(edit, partial(desk.run if number % 3 else vote_and_run, asked))
+        results = together(partial(edit, number % 6 * EDIT_STEP_S), partial(desk.run if number % 3 else vote_and_run, asked))
         arena.check_books(asked, results)
         was_executed = desk.state(asked) == "executed"
         arena.must(was_executed == seen["done"], "ran on an edited subject, or an edit undid it", results, desk.state(asked))
