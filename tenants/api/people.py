@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 
-from rag4c.kernel.errors import Absent, Conflict, Invalid
+from rag4c.kernel.errors import Absent, Blocked, Conflict, Invalid
 from rag4c.ledger import api as ledger
 from rag4c.scope import gate
 from rag4c.scope.manager import scope
@@ -42,7 +42,8 @@ __all__ = [
 def create_user(*, actor: Actor, username: str, password: str, display_name: str = "", role: str = roles.MEMBER) -> uuid.UUID:
     """A person who can sign in with a password, holding one role.
 
-    Raises: Denied("not_allowed"), Invalid("username_invalid" | "password_invalid" | "role_unknown"), Conflict("username_taken").
+    Raises: Denied("not_allowed"), Invalid("username_invalid" | "password_invalid" | "role_unknown"), Conflict("username_taken"),
+    Blocked("role_needs_approval") for another role than member where `role.grant` needs an approval.
     """
     check_permission(actor, "user.manage")
     name = username.strip()
@@ -58,8 +59,19 @@ def create_user(*, actor: Actor, username: str, password: str, display_name: str
         except IntegrityError as error:
             raise Conflict("username_taken", "This user name is taken in the tenant.") from error
         ledger.record(actor, "user.created", subject=("user", user.pk))
-        grant_role(actor=actor, user_id=user.pk, role=role)
+        _give_first_role(actor, user.pk, role)
     return user.pk
+
+
+def _give_first_role(actor: Actor, user_id: uuid.UUID, role: str) -> None:
+    """A member can ask, and no more: that is a part of creating a person. Other roles go through the guarded door."""
+    if role == roles.MEMBER:
+        _give_role(actor, user_id, role, permit="user.created")
+        return
+    try:
+        grant_role(actor=actor, user_id=user_id, role=role)
+    except Blocked as error:
+        raise Blocked("role_needs_approval", "This role needs an approval: create the person as a member, then ask for the role.") from error
 
 
 def _hash_password(password: str) -> str:
@@ -111,10 +123,14 @@ def grant_role(*, actor: Actor, user_id: uuid.UUID, role: str) -> None:
     with scope(actor.grant), transaction.atomic():
         _lock_user(user_id)
         permit = gate.require(guarded.GRANT_ROLE, actor, (user_id, role))
-        _, is_new = RoleAssignment.objects.get_or_create(tenant_id=actor.tenant_id, user_id=user_id, role=role, valid_to=None)
-        if is_new:
-            bump_acl_rev(actor.tenant_id)
-            ledger.record(actor, "role.granted", subject=("user", user_id), data={"role": role, "permit": permit})
+        _give_role(actor, user_id, role, permit=permit)
+
+
+def _give_role(actor: Actor, user_id: uuid.UUID, role: str, *, permit: str) -> None:
+    _, is_new = RoleAssignment.objects.get_or_create(tenant_id=actor.tenant_id, user_id=user_id, role=role, valid_to=None)
+    if is_new:
+        bump_acl_rev(actor.tenant_id)
+        ledger.record(actor, "role.granted", subject=("user", user_id), data={"role": role, "permit": permit})
 
 
 def revoke_role(*, actor: Actor, user_id: uuid.UUID, role: str) -> None:

@@ -13,7 +13,7 @@ from approvals.models import ActionPolicy
 from documents import api as documents
 from rag4c.kernel.canonical import digest_of
 from rag4c.kernel.errors import Blocked, Conflict, DomainError
-from rag4c.kernel.grant import system_actor
+from rag4c.kernel.grant import PLATFORM_TENANT, system_actor
 from rag4c.scope import gate
 from rag4c.scope.manager import scope
 from rag4c.scope.models import new_id
@@ -22,7 +22,7 @@ from retrieval.models import Channel, Release
 from tenants import api as tenants
 from tests.approvals.support import REASON, count_rows, make_desk, quorum
 from tests.architecture.sources import all_sources, load_script
-from tests.builders import ask, make_library, publish, work_off
+from tests.builders import PASSWORD, ask, make_library, publish, work_off
 
 lint = load_script("lint_rules")
 LEAVE = {"leave.md": "# Leave\n\nEmployees get 25 days of paid leave a year.\n"}
@@ -211,14 +211,13 @@ def test_GOV_A_execute_re_enters_the_door_and_is_stopped_there_without_a_permit(
 
 @pytest.mark.parametrize("code", sorted(gate.REGISTRY))
 def test_GOV_A_a_guarded_action_without_a_row_is_blocked_also_for_requests(globex, code):
-    from approvals.api.requests import _require_stages
-
-    assert ActionPolicy is not None
-    stranger = system_actor("00000000-0000-7000-8000-00000000abcd")
-    with scope(stranger.grant), pytest.raises(Blocked, match="no_policy"):
-        _require_stages(None, code)
+    library = publish(globex, LEAVE)
+    payload = gate.REGISTRY[code].payload(samples(globex, library)[code])
     with scope(globex.system.grant):
         assert ActionPolicy.objects.filter(action=code).count() == 1
+    unseeded = system_actor(tenants.create_tenant(actor=system_actor(PLATFORM_TENANT, channel="cli"), slug="unseeded", name="Unseeded"))
+    with pytest.raises(Blocked, match="no_policy"):
+        api.submit_request(actor=unseeded, action=code, payload=payload, reason=REASON)
 
 
 def require_sites():
@@ -260,7 +259,7 @@ def test_GOV_A_every_path_to_a_guarded_action_walks_through_its_door():
     assert permits == ["approvals/api/running.py"]
 
 
-GUARDED_TABLES = {"RoleAssignment": "grant_role", "ApiToken": "open_token", "Release": "_move_channel", "ActionPolicy": "_store_policy"}
+GUARDED_TABLES = {"RoleAssignment": "_give_role", "ApiToken": "open_token", "Release": "_move_channel", "ActionPolicy": "_store_policy"}
 
 
 def test_GOV_A_rows_behind_a_guarded_action_are_made_by_its_door_alone():
@@ -275,6 +274,16 @@ def test_GOV_A_rows_behind_a_guarded_action_are_made_by_its_door_alone():
                         makers[model].add(function.name)
     makers["ActionPolicy"].discard("seed_policies")
     assert makers == {model: {door} for model, door in GUARDED_TABLES.items()}
+
+
+def test_people_are_created_as_members_while_other_roles_need_an_approval(acme, desk):
+    desk.set_policy(quorum(1), action="role.grant")
+    options = {"actor": acme.alice, "password": PASSWORD}
+    tenants.create_user(username="member-1", **options)
+    with pytest.raises(Blocked, match="role_needs_approval"):
+        tenants.create_user(username="manager-1", role="knowledge_manager", **options)
+    with pytest.raises(DomainError, match="user"):
+        tenants.find_user(actor=acme.alice, username="manager-1")
 
 
 def test_nothing_to_do_is_not_asked_for(acme, desk):

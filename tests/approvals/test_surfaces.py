@@ -113,6 +113,22 @@ def test_the_command_line_lists_votes_runs_and_sets_policies(acme, desk, capsys)
     assert api.simulate(actor=acme.alice, action="role.grant").outcome == "runs"
 
 
+def test_a_guarded_command_asks_when_it_is_told_to(acme, desk, capsys):
+    from rag4c.commands.base import asking
+
+    desk.set_policy(quorum(1), action="token.create")
+    for told, code in ((["--ask", REASON], ""), ([], "approval_required"), (["--ask", "short"], "reason_invalid")):
+        arguments = build_parser().parse_args(["token", "bob", "--json", *told])
+        try:
+            with asking(arguments, acme.system) as asked:
+                tenants.create_token(actor=acme.system, user_id=acme.bob.user_id, name="script")
+        except DomainError as error:
+            assert error.code == code
+        else:
+            assert json.loads(capsys.readouterr().out) == {"request": str(asked[0])}
+            assert desk.state(asked[0]) == "pending"
+
+
 @pytest.mark.parametrize(
     ("words", "code"),
     [
