@@ -160,6 +160,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 900}
 CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
 CELERY_BEAT_SCHEDULE = {
     "sweep-deliveries": {"task": "rag4c.ledger.tasks.sweep_deliveries", "schedule": schedule(15.0), "options": {"queue": "system"}},
+    "sweep-approvals": {"task": "approvals.tasks.sweep_approvals", "schedule": schedule(15.0), "options": {"queue": "system"}},
     "sweep-jobs": {"task": "documents.tasks.sweep_jobs", "schedule": schedule(15.0), "options": {"queue": "system"}},
 }
 

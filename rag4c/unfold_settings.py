@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from django.urls import reverse_lazy
+from django.utils.text import format_lazy
 from django.utils.translation import gettext_lazy as _
 
 if TYPE_CHECKING:
@@ -24,8 +25,10 @@ def can_see(label: str) -> Callable[[HttpRequest], bool]:
     return has_permission
 
 
-def _list(title: Any, label: str, icon: str) -> dict[str, Any]:
-    return {"title": title, "icon": icon, "link": reverse_lazy(f"admin:{label.lower().replace('.', '_')}_changelist"), "permission": can_see(label)}
+def _list(title: Any, label: str, icon: str, query: str = "") -> dict[str, Any]:
+    address = reverse_lazy(f"admin:{label.lower().replace('.', '_')}_changelist")
+    link = format_lazy("{}?{}", address, query) if query else address
+    return {"title": title, "icon": icon, "link": link, "permission": can_see(label)}
 
 
 def _page(title: Any, name: str, icon: str, label: str) -> dict[str, Any]:
@@ -90,7 +93,19 @@ NAVIGATION: Final = [
             _list(_("Retrieval policies"), "retrieval.RetrievalPolicy", "tune"),
         ],
     },
-    {"title": _("Approvals"), "collapsible": True, "items": [_list(_("Action policies"), "approvals.ActionPolicy", "rule")]},
+    {
+        "title": _("Approvals"),
+        "collapsible": True,
+        "items": [
+            _list(_("Inbox"), "approvals.ApprovalRequest", "inbox", "view=inbox"),
+            _list(_("My requests"), "approvals.ApprovalRequest", "outbox", "view=mine"),
+            _list(_("All requests"), "approvals.ApprovalRequest", "approval"),
+            _list(_("Delegations"), "approvals.Delegation", "swap_calls"),
+            _list(_("Absences"), "approvals.Absence", "event_busy"),
+            _list(_("Break-glass"), "approvals.BreakGlass", "emergency_home"),
+            _list(_("Action policies"), "approvals.ActionPolicy", "rule"),
+        ],
+    },
     {"title": _("Compliance"), "collapsible": True, "items": [_list(_("Ledger"), "ledger.Event", "history_edu")]},
     {
         "title": _("Quality"),

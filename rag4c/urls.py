@@ -16,6 +16,7 @@ urlpatterns = [
     path("", include("tenants.urls")),
     path("", include("verification.urls")),
     path("", include("documents.urls")),
+    path("", include("approvals.urls")),
     path("api/schema", SpectacularAPIView.as_view(), name="api-schema"),
     path("api/docs", SpectacularSwaggerView.as_view(url_name="api-schema"), name="api-docs"),
     path("healthz", probes.show_health, name="healthz"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.db import connection
 
-from approvals.api import PolicyGate, seed_policies
+from approvals import api as approvals
 from documents import api as documents
 from rag4c.kernel import failpoints
 from rag4c.ledger import api as ledger
@@ -15,9 +15,11 @@ from tenants import api as tenants
 
 
 def connect() -> None:
-    gate.install(PolicyGate())
-    tenants.install_seeder(seed_policies)
+    gate.install(approvals.PolicyGate())
+    tenants.install_seeder(approvals.seed_policies)
     tenants.install_subject_finder("document", documents.find_document_by_name)
+    handlers.subscribe("support.visit_approved", "tenants.visit", tenants.open_approved_visit)
+    handlers.subscribe("approval.approved", "approvals.execute", approvals.execute_approved)
     handlers.subscribe("revision.split", "retrieval.index", retrieval.index_job)
     admin_parts.install_history(ledger.events_of)
     failpoints.on_dropconn(connection.close)

@@ -249,7 +249,7 @@ def normalize_username(name: str) -> str:
 
 from tenants.models_access import AclChangeLine, AclChangeSet, PrincipalMapping  # noqa: E402  # they build on those above
 from tenants.models_org import ActivePeriod, GroupNesting, OrgUnit, Suspension, UnitParent, UnitPlacement  # noqa: E402  # they build on IntervalModel
-from tenants.models_support import SupportSession  # noqa: E402
+from tenants.models_support import SupportSession, SupportVisit  # noqa: E402
 
 __all__ = [
     "AclAssignment",
@@ -268,6 +268,7 @@ __all__ = [
     "PrincipalMapping",
     "RoleAssignment",
     "SupportSession",
+    "SupportVisit",
     "Suspension",
     "Tenant",
     "UnitParent",

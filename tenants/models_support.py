@@ -36,3 +36,18 @@ class SupportSession(TenantModel):
 
     def __str__(self) -> str:
         return f"{self.get_kind_display()} session of operator {self.operator_id}"
+
+
+class SupportVisit(TenantModel):
+    """An approved session, in the operator's tenant: what the session in the other tenant is opened from, once, under the same id."""
+
+    operator_id = models.UUIDField()
+    target_id = models.UUIDField()
+    reason = models.CharField(max_length=500)
+    minutes = models.PositiveSmallIntegerField()
+    permit = models.CharField(max_length=80)
+    created_at = models.DateTimeField(db_default=Now(), editable=False)
+    outcome = models.CharField(max_length=80, blank=True)  # `opened`, or the code of the refusal
+
+    def __str__(self) -> str:
+        return f"Visit of operator {self.operator_id}"

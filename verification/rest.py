@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
     from rest_framework.request import Request
 
+    from rag4c.scope.openapi import StrictSerializer
+
 
 @describe("query", "Ask a question", request=serializers.QuerySerializer, responses=serializers.AnswerSerializer, problems=(400, 403, 404))
 @api_view(["POST"])
@@ -64,7 +66,7 @@ def ask_small(request: Request) -> Response:
     return Response(serializers.SmallAnswerSerializer(api.answer_question(actor=actor_of(request), question=asked["question"])).data)
 
 
-def _read_question(serializer: serializers.StrictSerializer) -> dict[str, Any]:
+def _read_question(serializer: StrictSerializer) -> dict[str, Any]:
     """Raises: Invalid("question_invalid"), ValidationError for the other fields."""
     if not serializer.is_valid() and set(serializer.errors) == {"question"}:
         raise Invalid("question_invalid", f"A question is 1 to {MAX_QUESTION:,} characters of text.")

@@ -6,18 +6,10 @@ from typing import Any
 
 from rest_framework import serializers
 
+from rag4c.scope.openapi import StrictSerializer
 from verification.api.answering import MAX_QUESTION
 
 MAX_PRINCIPAL = 80  # `user:<id>`, `group:<id>`, `role:<code>`
-
-
-class StrictSerializer(serializers.Serializer[Any]):
-    """Refuses fields it does not know: a misspelt `acl` would otherwise answer with the whole grant."""
-
-    def to_internal_value(self, data: Any) -> Any:
-        if isinstance(data, dict) and (unknown := sorted(set(data) - set(self.fields))):
-            raise serializers.ValidationError({str(name): ["This field is not known."] for name in unknown})
-        return super().to_internal_value(data)
 
 
 class QuestionSerializer(StrictSerializer):

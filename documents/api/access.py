@@ -219,7 +219,7 @@ def list_acl_templates(*, actor: Actor, source_id: uuid.UUID | None = None) -> l
         rows = AclTemplate.objects.visible_to(actor.grant).order_by("source_id", "path_prefix")
         found = list(rows if source_id is None else rows.filter(source_id=source_id))
         held = tenants.read_assigned("template", [row.pk for row in found])
-        names = tenants.name_principals(name for row in held.values() for name in row.acl.principals)
+        names = tenants.name_principals(tenant_id=actor.tenant_id, principals={name for row in held.values() for name in row.acl.principals})
         return [
             TemplateInfo(row.pk, row.source_id, row.path_prefix, acl.acl, tuple(sorted(names[name] for name in acl.acl.principals)), acl.since)
             for row in found
@@ -253,8 +253,10 @@ def show_document_access(*, actor: Actor, document_id: uuid.UUID) -> DocumentAcc
             raise Absent("document", "There is no such document.")
         held = tenants.read_assigned("document", [document_id]).get(document_id)
         acl = held.acl if held else tenants.DENY_ALL
-        names = tenants.name_principals(acl.principals)
-        people = sorted(tenants.name_people(tenants.people_under(acl, tenants.load_directory(acl.principals))).values())
+        names = tenants.name_principals(tenant_id=actor.tenant_id, principals=acl.principals)
+        people = sorted(
+            tenants.name_people(tenant_id=actor.tenant_id, user_ids=tenants.people_under(acl, tenants.load_directory(acl.principals))).values()
+        )
     return DocumentAccess(
         document_id=document_id,
         path=document.path,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from rag4c import bootstrap
 from rag4c.kernel import env
-from rag4c.kernel.errors import Absent, Invalid
+from rag4c.kernel.errors import Absent, Blocked
 
 if TYPE_CHECKING:
     import argparse
@@ -100,3 +100,25 @@ def person_actor(arguments: argparse.Namespace) -> Actor:
     host = host_actor(arguments)
     user_id = tenants.find_user(actor=host, username=arguments.username)
     return tenants.actor_for_user(tenant_id=tenant_id, user_id=user_id, channel="cli")
+
+
+def add_asking(parser: argparse.ArgumentParser) -> None:
+    """For commands behind a guarded door."""
+    parser.add_argument(
+        "--ask", metavar="REASON", default="", help="when this needs an approval: ask for it, with this reason of 10 to 500 characters"
+    )
+
+
+@contextlib.contextmanager
+def asking(arguments: argparse.Namespace, actor: Actor) -> Iterator[list[uuid.UUID]]:
+    """Around a call of a guarded door: with --ask a refusal for want of an approval becomes a request, whose id is in the list afterwards."""
+    from rag4c.scope import gate
+
+    asked: list[uuid.UUID] = []
+    try:
+        yield asked
+    except Blocked as error:
+        if error.code != "approval_required" or not arguments.ask:
+            raise
+        asked.append(gate.submit(actor=actor, action=error.data["action"], payload=error.data["payload"], reason=arguments.ask))
+        emit(arguments, {"request": asked[0]}, [f"An approval is asked for: {asked[0]}. The change runs by itself when it is given."])

@@ -6,7 +6,7 @@ import contextlib
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from rag4c.commands.base import add_command, emit, host_actor, open_platform, plain, say
+from rag4c.commands.base import add_asking, add_command, asking, emit, host_actor, open_platform, plain, say
 
 if TYPE_CHECKING:
     import argparse
@@ -31,6 +31,7 @@ def add_commands(commands: Any) -> None:
         parser.add_argument("--kb", required=True)
         parser.add_argument("--channel", default="live")
         parser.add_argument("--reason", default="by the command line")
+        add_asking(parser)
     takedown = add_command(commands, "takedown", run_takedown, "hide a document from every channel, now")
     takedown.add_argument("--kb", required=True)
     takedown.add_argument("path")
@@ -107,9 +108,10 @@ def run_release(arguments: argparse.Namespace) -> int:
 
         actor = host_actor(arguments)
         base = documents.find_knowledge_base(actor=actor, slug=arguments.kb)
-        result = _publish(actor, base.id, arguments.channel, arguments.reason)
-    emit(arguments, result, ["channel={channel} rev={rev} manifest={seq} documents={documents}".format(**result)])
-    return 0
+        with asking(arguments, actor) as asked:
+            result = _publish(actor, base.id, arguments.channel, arguments.reason)
+            emit(arguments, result, ["channel={channel} rev={rev} manifest={seq} documents={documents}".format(**result)])
+    return 1 if asked else 0
 
 
 def run_rollback(arguments: argparse.Namespace) -> int:
@@ -119,9 +121,10 @@ def run_rollback(arguments: argparse.Namespace) -> int:
 
         actor = host_actor(arguments)
         base = documents.find_knowledge_base(actor=actor, slug=arguments.kb)
-        rev = retrieval.rollback(actor=actor, knowledge_base_id=base.id, channel=arguments.channel, seq=arguments.to, reason=arguments.reason)
-    emit(arguments, {"channel": arguments.channel, "rev": rev}, [f"channel={arguments.channel} rev={rev}"])
-    return 0
+        with asking(arguments, actor) as asked:
+            rev = retrieval.rollback(actor=actor, knowledge_base_id=base.id, channel=arguments.channel, seq=arguments.to, reason=arguments.reason)
+            emit(arguments, {"channel": arguments.channel, "rev": rev}, [f"channel={arguments.channel} rev={rev}"])
+    return 1 if asked else 0
 
 
 def run_takedown(arguments: argparse.Namespace) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import secrets
 from typing import TYPE_CHECKING, Any
 
-from rag4c.commands.base import add_command, emit, host_actor, open_platform
+from rag4c.commands.base import add_asking, add_command, asking, emit, host_actor, open_platform
 
 if TYPE_CHECKING:
     import argparse
@@ -26,6 +26,7 @@ def add_commands(commands: Any) -> None:
     token.add_argument("username")
     token.add_argument("--label", default="command line")
     token.add_argument("--days", type=int, default=90)
+    add_asking(token)
 
 
 def run_user(arguments: argparse.Namespace) -> int:
@@ -98,6 +99,10 @@ def run_token(arguments: argparse.Namespace) -> int:
 
         actor = host_actor(arguments)
         user_id = tenants.find_user(actor=actor, username=arguments.username)
-        token = tenants.create_token(actor=actor, user_id=user_id, name=arguments.label, days=arguments.days)
-    emit(arguments, token, [token.secret, f"Shown once; ends {token.expires_at:%Y-%m-%d}. Send it as `Authorization: Bearer …`."])
-    return 0
+        secret = tenants.make_secret(actor.tenant_id)
+        with asking(arguments, actor) as asked:
+            token = tenants.create_token(actor=actor, user_id=user_id, name=arguments.label, days=arguments.days, secret=secret)
+            emit(arguments, token, [token.secret, f"Shown once; ends {token.expires_at:%Y-%m-%d}. Send it as `Authorization: Bearer …`."])
+        if asked:
+            emit(arguments, {"secret": secret}, [secret, "Shown once; it is worth nothing until the approval is given."])
+    return 1 if asked else 0

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from rag4c.kernel.grant import Actor
 
-PEOPLE: Final = {"alice": "tenant_admin", "bob": "knowledge_manager", "charlie": "member"}
+PEOPLE: Final = {"alice": "tenant_admin", "bob": "approver", "charlie": "compliance_officer"}
 
 
 def seed_tenant(passwords: Mapping[str, str], slug: str = "demo") -> Actor:

@@ -11,10 +11,14 @@ if TYPE_CHECKING:
 
 
 class ApprovalGate(Protocol):
-    """Says whether a guarded action may run now."""
+    """Says whether a guarded action may run now, and takes requests for those that may not yet."""
 
-    def require(self, *, action: str, actor: Actor, subject: Any, payload_sha256: str) -> str:
+    def require(self, *, action: str, actor: Actor, payload: Any) -> str:
         """Returns the id of the permit or policy that lets it pass. Raises: Blocked("approval_required" | "no_policy")."""
+        ...
+
+    def submit(self, *, actor: Actor, action: str, payload: Any, reason: str) -> uuid.UUID:
+        """Ask for the approval of exactly this payload; returns the request's id. Raises: DomainError."""
         ...
 
 

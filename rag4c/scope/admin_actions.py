@@ -1,8 +1,11 @@
-"""The page of an admin action: shows what will happen, asks for what the api takes, calls it once per object and says what came of it."""
+"""The page of an admin action: shows what will happen, asks for what the api takes, calls it once per object and says what came of it.
+
+What needs an approval is offered as a request, with the diff of exactly what would run.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import urlencode
@@ -16,6 +19,7 @@ from django.utils.translation import gettext as _
 
 from rag4c.kernel.canonical import digest_of
 from rag4c.kernel.errors import DomainError
+from rag4c.scope import gate
 from rag4c.scope.admin_parts import actions_for, admin_actor
 from rag4c.scope.manager import scope
 
@@ -31,15 +35,17 @@ if TYPE_CHECKING:
 
 MAX_SELECTED: Final = 200  # ids travel in the address of the page: 41 characters each, servers take 8 to 16 KB
 MAX_MESSAGES: Final = 20
+ASK: Final = "approval_reason"
 
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What one call of the api came to. code: empty when it worked."""
+    """What one call of the api came to. code: empty when it worked. wanted: the action and payload that need an approval first."""
 
     subject: str
     sentence: str
     code: str = ""
+    wanted: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,8 +104,12 @@ def show_action(model_admin: Any, request: HttpRequest, name: str) -> HttpRespon
     is_valid = request.method == "POST" and form.is_valid()
     rehearsal = _rehearse(action, actor, chosen, form) if is_valid and action.rehearse else None
     if is_valid and (rehearsal is None or rehearsal.token == request.POST.get("rehearsed")):
-        outcomes = [_call(action, actor, item, form.cleaned_data) for item in (chosen if action.needs_object else [Chosen(None, "", "", "")])]
-        report(request, action, outcomes)
+        reason, items = request.POST.get(ASK, ""), chosen if action.needs_object else [Chosen(None, "", "", "")]
+        outcomes = [_call(action, actor, item, form.cleaned_data, reason) for item in items]
+        report(request, action, [outcome for outcome in outcomes if not outcome.wanted])
+        if any(outcome.wanted for outcome in outcomes):
+            with scope(actor.grant):
+                return _offer_request(model_admin, request, action, chosen, outcomes).render()
         return HttpResponseRedirect(_next_url(model_admin, request, chosen, outcomes))
     with scope(actor.grant):
         context = {**_context(model_admin, request, action, chosen, form), "rehearsal": rehearsal}
@@ -138,11 +148,49 @@ def _load(model_admin: Any, request: HttpRequest, action: ApiAction) -> list[Cho
     return [Chosen(row, str(row), str(action.preview(row)), str(action.refusal(row))) for row in rows]
 
 
-def _call(action: ApiAction, actor: Actor, item: Chosen, fields: dict[str, Any]) -> Outcome:
+def _call(action: ApiAction, actor: Actor, item: Chosen, fields: dict[str, Any], reason: str) -> Outcome:
+    """reason: why an approval is asked for, should one be needed; the door is knocked at again, so that nothing travels through the page."""
     try:
         return Outcome(item.name, action.call(actor, item.row, fields))
     except DomainError as error:
-        return Outcome(item.name, error.message or _("This was refused."), error.code)
+        if error.code != "approval_required":
+            return Outcome(item.name, error.message or _("This was refused."), error.code)
+        wanted = error.data
+    if not reason:
+        return Outcome(item.name, _("This needs an approval."), "approval_required", wanted)
+    try:
+        gate.submit(actor=actor, action=wanted["action"], payload=wanted["payload"], reason=reason)
+    except DomainError as error:
+        return Outcome(item.name, error.message, error.code)
+    return Outcome(item.name, _("an approval is asked for; the change runs by itself when it is given."))
+
+
+def _offer_request(
+    model_admin: Any, request: HttpRequest, action: ApiAction, chosen: Sequence[Chosen], outcomes: Sequence[Outcome]
+) -> TemplateResponse:
+    """The page that asks why an approval is wanted. Inside a scope: the diff is read."""
+    waiting = [outcome for outcome in outcomes if outcome.wanted]
+    keys = [("id", str(item.row.pk)) for item, outcome in zip(chosen, outcomes, strict=bool(chosen)) if outcome.wanted]
+    again = [(name, value) for name, values in request.POST.lists() if name not in {"id", ASK, "csrfmiddlewaretoken"} for value in values]
+    context = {
+        **model_admin.admin_site.each_context(request),
+        "title": action.label,
+        "opts": model_admin.opts,
+        "action": action,
+        "waiting": [(outcome.subject, _diff_of(outcome.wanted), outcome.wanted.get("request")) for outcome in waiting],
+        "again": again + keys,
+        "ask": ASK,
+        "back_url": _list_url(model_admin),
+    }
+    return TemplateResponse(request, "admin/scoped/approval.html", context)
+
+
+def _diff_of(wanted: dict[str, Any]) -> list[Any]:
+    """None of it when the subject is not there yet: then the request is refused with the reason."""
+    try:
+        return list(gate.find_action(wanted["action"]).describe(wanted["payload"]))
+    except DomainError:
+        return []
 
 
 def report(request: HttpRequest, action: ApiAction, outcomes: Sequence[Outcome]) -> None:

@@ -18,6 +18,15 @@ PAGING = (
 )
 
 
+class StrictSerializer(serializers.Serializer[Any]):
+    """Refuses fields it does not know: a misspelt `acl` would otherwise answer with the whole grant."""
+
+    def to_internal_value(self, data: Any) -> Any:
+        if isinstance(data, dict) and (unknown := sorted(set(data) - set(self.fields))):
+            raise serializers.ValidationError({str(name): ["This field is not known."] for name in unknown})
+        return super().to_internal_value(data)
+
+
 class ProblemSerializer(serializers.Serializer[Any]):
     """RFC 9457, with the stable code that decides; `request_invalid` adds `errors` by field, some codes add `data`: ids, numbers and codes."""
 

@@ -16,6 +16,7 @@ OUTSIDE_REASONS: Final[dict[str, str]] = {
 DEFINER_FUNCTIONS: Final[dict[str, str]] = {
     "rag4c_tenant_by_slug": "app: tenant id of a slug",
     "rag4c_due_deliveries": "system: (tenant, delivery) pairs that are due",
+    "rag4c_due_approvals": "system: (tenant, request) pairs whose time limit has come, or that wait for their execution",
     "rag4c_due_jobs": "system: (tenant, job) pairs that wait or whose lease is over",
     "rag4c_tenant_ids": "system: ids of active tenants",
     "rag4c_platform_tenants": "app: slugs, names and states of all tenants, inside the platform's own tenant only",

@@ -21,6 +21,7 @@ from rag4c.scope.permissions import check_permission
 from retrieval import guarded
 from retrieval.api.policies import bump_deny_rev, policy_digest, retrieval_policy_in_force
 from retrieval.api.segments import cover_chunks
+from retrieval.guarded import ChannelMove
 from retrieval.manifests import ManifestHead, ManifestItem, make_manifest
 from retrieval.models import Channel, Manifest, ManifestCounter, PublishedItem, Release, Takedown
 
@@ -41,19 +42,6 @@ class DraftedManifest:
     sha256: str
     item_count: int
     is_new: bool
-
-
-@dataclass(frozen=True, slots=True)
-class ChannelMove:
-    """A channel's move to a manifest, as people approve it."""
-
-    channel_id: uuid.UUID
-    channel_rev: int
-    manifest_sha256: str
-
-    def payload(self) -> dict[str, object]:
-        """The JSON that is hashed for approval."""
-        return {"channel": str(self.channel_id), "rev": self.channel_rev, "manifest": self.manifest_sha256}
 
 
 def create_channels(*, actor: Actor, knowledge_base_id: uuid.UUID) -> None:
@@ -199,7 +187,7 @@ def _move_channel(actor: Actor, base_id: uuid.UUID, name: str, manifest_id: uuid
         if channel.manifest_id == manifest.pk:
             return channel.rev
         _check_ready(manifest)
-        move = ChannelMove(channel.pk, channel.rev, manifest.sha256)
+        move = ChannelMove(channel.pk, channel.rev, manifest.sha256, reason)
         permit = gate.require(guarded.RELEASE if kind == "release" else guarded.ROLLBACK, actor, move)
         fp("release.cas.before")
         if not Channel.objects.filter(pk=channel.pk, rev=channel.rev).update(manifest=manifest, rev=channel.rev + 1):

@@ -37,11 +37,12 @@ from tenants.api.acl_changes import (
     unpin_readers,
     withdraw_acl_change,
 )
-from tenants.api.acl_people import Directory, load_directory, name_people, name_principals, people_under
+from tenants.api.acl_people import Directory, load_directory, people_under
 from tenants.api.acl_words import tell_change, tell_readers
 from tenants.api.explain import AccessExplanation, AccessReader, AccessStep, explain_access, who_could_see
 from tenants.api.exporting import TenantExport, export_tenant
 from tenants.api.grants import actor_for_user, grant_at, grant_for, restrict_grant
+from tenants.api.holders import list_holders, name_people, name_principals, read_principals
 from tenants.api.lifecycle import TenantInfo, find_tenant_info, found_tenant, list_tenants, resume_tenant, suspend_tenant
 from tenants.api.mappings import (
     MappingInfo,
@@ -77,8 +78,9 @@ from tenants.api.support import (
     find_acting_actor,
     open_acting_session,
 )
+from tenants.api.support_visits import open_approved_visit
 from tenants.api.tenancy import create_tenant, create_workspace, find_tenant_id, find_workspace, install_seeder, list_workspaces
-from tenants.api.tokens import NewToken, create_token, find_token_actor, revoke_token
+from tenants.api.tokens import NewToken, create_token, find_token_actor, make_secret, revoke_token
 from tenants.api.units import create_unit, find_unit, move_unit, nest_group, place_in_unit, remove_from_unit, unnest_group
 from tenants.duties import RoleConflict
 from tenants.sentences import say_entrance, say_reasons, say_verdict
@@ -145,12 +147,14 @@ __all__ = [
     "intern_acl",
     "is_within",
     "list_acl_changes",
+    "list_holders",
     "list_principal_mappings",
     "list_tenants",
     "list_workspaces",
     "load_directory",
     "load_principal_map",
     "lock_acl_rev",
+    "make_secret",
     "map_principal",
     "meet",
     "move_unit",
@@ -158,6 +162,7 @@ __all__ = [
     "name_principals",
     "nest_group",
     "open_acting_session",
+    "open_approved_visit",
     "people_under",
     "place_in_unit",
     "preview_acl_change",
@@ -166,6 +171,7 @@ __all__ = [
     "read_acl_change",
     "read_acl_rev",
     "read_assigned",
+    "read_principals",
     "read_readers",
     "readers_column",
     "remove_from_group",

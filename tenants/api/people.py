@@ -10,7 +10,7 @@ from django.core.exceptions import ValidationError
 from django.db import IntegrityError, transaction
 from django.db.models.functions import Now
 
-from rag4c.kernel.errors import Absent, Conflict, Invalid
+from rag4c.kernel.errors import Absent, Blocked, Conflict, Invalid
 from rag4c.kernel.grant import PLATFORM_TENANT
 from rag4c.ledger import api as ledger
 from rag4c.scope import gate
@@ -22,6 +22,7 @@ from tenants.models import ActivePeriod, ApiToken, Clearance, Group, Membership,
 
 if TYPE_CHECKING:
     import uuid
+    from collections.abc import Sequence
 
     from rag4c.kernel.grant import Actor, Sensitivity
 
@@ -45,7 +46,8 @@ __all__ = [
 def create_user(*, actor: Actor, username: str, password: str, display_name: str = "", role: str = roles.MEMBER) -> uuid.UUID:
     """A person who can sign in with a password, holding one role.
 
-    Raises: Denied("not_allowed"), Invalid("username_invalid" | "password_invalid" | "role_unknown"), Conflict("username_taken").
+    Raises: Denied("not_allowed"), Invalid("username_invalid" | "password_invalid" | "role_unknown"), Conflict("username_taken"),
+    Blocked("role_needs_approval") for another role than member where `role.grant` needs an approval.
     """
     check_permission(actor, "user.manage")
     return _create_account(actor, User(username=username, display_name=display_name, password=_hash_password(password)), role)
@@ -75,8 +77,19 @@ def _create_account(actor: Actor, user: User, role: str) -> uuid.UUID:
             raise Conflict("username_taken", "This user name is taken in the tenant.") from error
         ActivePeriod.objects.create(tenant_id=actor.tenant_id, user_id=user.pk)
         ledger.record(actor, "user.created", subject=("user", user.pk), data={"kind": user.kind})
-        grant_role(actor=actor, user_id=user.pk, role=role)
+        _give_first_role(actor, user.pk, role)
     return user.pk
+
+
+def _give_first_role(actor: Actor, user_id: uuid.UUID, role: str) -> None:
+    """A member can ask, and no more: that is a part of creating a person. Other roles go through the guarded door."""
+    if role == roles.MEMBER:
+        _give_role(actor, user_id, role, permit="user.created")
+        return
+    try:
+        grant_role(actor=actor, user_id=user_id, role=role)
+    except Blocked as error:
+        raise Blocked("role_needs_approval", "This role needs an approval: create the person as a member, then ask for the role.") from error
 
 
 def _hash_password(password: str) -> str:
@@ -130,12 +143,16 @@ def grant_role(*, actor: Actor, user_id: uuid.UUID, role: str) -> tuple[duties.R
         user = _lock_user(user_id)
         conflicts = _check_duties(actor, user, role)
         permit = gate.require(guarded.GRANT_ROLE, actor, (user_id, role))
-        _, is_new = RoleAssignment.objects.get_or_create(tenant_id=actor.tenant_id, user_id=user_id, role=role, valid_to=None)
-        if is_new:
-            bump_acl_rev(actor.tenant_id)
-            warned = {"warned": [f"{row.one}+{row.other}" for row in conflicts]} if conflicts else {}
-            ledger.record(actor, "role.granted", subject=("user", user_id), data={"role": role, "permit": permit, **warned})
+        _give_role(actor, user_id, role, permit=permit, conflicts=conflicts)
     return conflicts
+
+
+def _give_role(actor: Actor, user_id: uuid.UUID, role: str, *, permit: str, conflicts: Sequence[duties.RoleConflict] = ()) -> None:
+    _, is_new = RoleAssignment.objects.get_or_create(tenant_id=actor.tenant_id, user_id=user_id, role=role, valid_to=None)
+    if is_new:
+        bump_acl_rev(actor.tenant_id)
+        warned = {"warned": [f"{row.one}+{row.other}" for row in conflicts]} if conflicts else {}
+        ledger.record(actor, "role.granted", subject=("user", user_id), data={"role": role, "permit": permit, **warned})
 
 
 def _check_duties(actor: Actor, user: User, role: str) -> tuple[duties.RoleConflict, ...]:

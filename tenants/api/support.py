@@ -144,26 +144,48 @@ def find_acting_actor(*, operator: Actor, tenant_id: uuid.UUID, session_id: uuid
 
 
 def _open(actor: Actor, kind: str, tenant_id: uuid.UUID, reason: str, minutes: int) -> ActingSession:
-    text, is_glass = _clean_reason(reason), kind == "break_glass"
-    operator_id = check_operating_person(actor, "support.break_glass" if is_glass else "support.open")
+    visit = read_visit(tenant_id, reason, minutes)
+    check_operating_person(actor, "support.break_glass" if kind == "break_glass" else "support.open")
+    with one_transaction():
+        permit = ""  # break-glass asks nobody before, and a second operator within hours (GOV-A13)
+        if kind == "support":
+            with scope(actor.grant):
+                permit = gate.require(guarded.OPEN_SUPPORT, actor, visit)
+        return open_session(actor, kind, visit, permit=permit)
+
+
+def read_visit(tenant_id: uuid.UUID, reason: str, minutes: int) -> guarded.SupportVisit:
+    """Raises: Invalid("reason_invalid" | "minutes_invalid")."""
+    text = _clean_reason(reason)
     if not MINUTES[0] <= minutes <= MINUTES[1]:
         raise Invalid("minutes_invalid", f"A session lasts {MINUTES[0]} to {MINUTES[1]} minutes.")
-    with one_transaction():
-        with scope(actor.grant):
-            permit = gate.require(guarded.BREAK_GLASS if is_glass else guarded.OPEN_SUPPORT, actor, (tenant_id, text, minutes))
-        with scope(Grant(tenant_id)):
-            tenant = _find_open_tenant(tenant_id, is_glass=is_glass)
-            row = SupportSession.objects.create(
-                tenant_id=tenant_id, kind=kind, operator_id=operator_id, reason=text, permit=permit, expires_at=after(timedelta(minutes=minutes)),
-                confirm_until=after(timedelta(hours=CONFIRM_HOURS)) if is_glass else None,
-            )  # fmt: skip
-            row.refresh_from_db()
-        told = {"by": actor.ref, "tenant": str(tenant_id), "permit": permit, "minutes": minutes, "reason_sha256": sha256_hex(text)}
-        for recorder in recorders(actor, tenant_id):
-            with scope(recorder.grant):
-                subject = ("support_session", row.pk)
-                ledger.record(recorder, "support.glass_broken" if is_glass else "support.session_opened", subject=subject, data=told)
-    return ActingSession(row.pk, tenant_id, tenant.name, kind, row.expires_at)
+    return guarded.SupportVisit(tenant_id, text, minutes)
+
+
+def open_session(actor: Actor, kind: str, visit: guarded.SupportVisit, *, permit: str, session_id: uuid.UUID | None = None) -> ActingSession:
+    """The row in the tenant and the events of both; inside `one_transaction`. Raises: Absent("tenant"), Denied("support_not_allowed")."""
+    is_glass = kind == "break_glass"
+    with scope(Grant(visit.tenant_id)):
+        tenant = _find_open_tenant(visit.tenant_id, is_glass=is_glass)
+        row = SupportSession.objects.create(
+            **({"pk": session_id} if session_id else {}),
+            tenant_id=visit.tenant_id,
+            kind=kind,
+            operator_id=actor.user_id,
+            reason=visit.reason,
+            permit=permit,
+            expires_at=after(timedelta(minutes=visit.minutes)),
+            confirm_until=after(timedelta(hours=CONFIRM_HOURS)) if is_glass else None,
+        )
+        row.refresh_from_db()
+    told = {
+        "by": actor.ref, "tenant": str(visit.tenant_id), "permit": permit, "minutes": visit.minutes, "reason_sha256": sha256_hex(visit.reason)
+    }  # fmt: skip
+    for recorder in recorders(actor, visit.tenant_id):
+        with scope(recorder.grant):
+            subject = ("support_session", row.pk)
+            ledger.record(recorder, "support.glass_broken" if is_glass else "support.session_opened", subject=subject, data=told)
+    return ActingSession(row.pk, visit.tenant_id, tenant.name, kind, row.expires_at)
 
 
 def _clean_reason(reason: str) -> str:

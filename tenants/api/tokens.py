@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from rag4c.kernel.grant import Actor
 
-__all__ = ["NewToken", "create_token", "find_token_actor", "revoke_token"]
+__all__ = ["NewToken", "create_token", "find_token_actor", "make_secret", "open_token", "revoke_token"]
 PREFIX: Final = "rag4c"
 MAX_DAYS: Final = 365
 
@@ -42,23 +42,35 @@ class NewToken:
     expires_at: datetime
 
 
-def create_token(*, actor: Actor, user_id: uuid.UUID, name: str, days: int = 90) -> NewToken:
-    """A bearer token that acts as the person. Args: days: 1 to 365.
+def make_secret(tenant_id: uuid.UUID) -> str:
+    """A new secret with the tenant in its prefix; worth nothing until a token of it is opened."""
+    return f"{PREFIX}_{tenant_id.hex}_{secrets.token_urlsafe(32)}"
 
+
+def create_token(*, actor: Actor, user_id: uuid.UUID, name: str, days: int = 90, secret: str = "") -> NewToken:
+    """A bearer token that acts as the person.
+
+    Args: days: 1 to 365. secret: of `make_secret`, for those who must keep it while an approval is awaited; a new one when empty.
     Raises: Denied("not_allowed"), Absent("user"), Invalid("token_days_invalid"), Blocked("approval_required" | "no_policy").
     """
-    check_permission(actor, "token.create_own" if actor.user_id == user_id else "token.manage")
-    if not 1 <= days <= MAX_DAYS:
+    own = secret or make_secret(actor.tenant_id)
+    token = open_token(actor=actor, draft=guarded.TokenDraft(user_id, name[:100], days, sha256_hex(own)))
+    return NewToken(token.pk, own, token.expires_at)
+
+
+def open_token(*, actor: Actor, draft: guarded.TokenDraft) -> ApiToken:
+    """Make the token of a digest: what `create_token` does, and the executor after an approval. Raises: as `create_token`."""
+    check_permission(actor, "token.create_own" if actor.user_id == draft.user_id else "token.manage")
+    if not 1 <= draft.days <= MAX_DAYS:
         raise Invalid("token_days_invalid", f"A token lives 1 to {MAX_DAYS} days.")
-    secret = f"{PREFIX}_{actor.tenant_id.hex}_{secrets.token_urlsafe(32)}"
-    expires_at = clock.now() + timedelta(days=days)
     with scope(actor.grant), transaction.atomic():
-        if not User.objects.filter(pk=user_id, is_active=True).exists():
+        if not User.objects.select_for_update().filter(pk=draft.user_id, is_active=True).exists():
             raise Absent("user", "There is no such person.")
-        permit = gate.require(guarded.CREATE_TOKEN, actor, user_id)
-        token = ApiToken.objects.create(tenant_id=actor.tenant_id, user_id=user_id, name=name[:100], digest=sha256_hex(secret), expires_at=expires_at)
-        ledger.record(actor, "token.created", subject=("token", token.pk), data={"user": str(user_id), "permit": permit})
-    return NewToken(token.pk, secret, expires_at)
+        permit = gate.require(guarded.CREATE_TOKEN, actor, draft)
+        expires_at = clock.now() + timedelta(days=draft.days)
+        token = ApiToken.objects.create(tenant_id=actor.tenant_id, user_id=draft.user_id, name=draft.name, digest=draft.digest, expires_at=expires_at)
+        ledger.record(actor, "token.created", subject=("token", token.pk), data={"user": str(draft.user_id), "permit": permit})
+    return token
 
 
 def revoke_token(*, actor: Actor, token_id: uuid.UUID) -> None:

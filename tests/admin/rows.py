@@ -12,6 +12,8 @@ from django.contrib.auth import login
 from django.http import HttpRequest
 from django.test import Client
 
+from approvals import api as approvals
+from approvals.models import Absence, ApprovalRequest, BreakGlass, Delegation
 from documents import api as documents
 from documents.models import (
     Blob,
@@ -36,6 +38,7 @@ from rag4c.kernel.grant import Grant
 from rag4c.ledger import api as ledger
 from rag4c.ledger.models import Delivery, Event
 from rag4c.scope.manager import scope
+from rag4c.scope.models import new_id
 from retrieval import api as retrieval
 from retrieval.models import Channel, Manifest, Release, RetrievalPolicy, Takedown
 from tenants import api as tenants
@@ -122,7 +125,30 @@ def fill_tenant(kit: TenantKit) -> Rows:
     unit = tenants.create_unit(actor=kit.alice, slug="sales", name="Sales")
     tenants.place_in_unit(actor=kit.alice, user_id=kit.bob.user_id, unit_id=unit)
     tenants.set_clearance(actor=kit.alice, user_id=kit.bob.user_id, level=tenants.Sensitivity.CONFIDENTIAL)
+    add_approvals(rows)
     return rows
+
+
+def add_approvals(rows: Rows) -> None:
+    """A request of Alice that is open, one done behind broken glass, a delegation and an absence."""
+    kit = rows.kit
+    stage = approvals.StageSpec(("role:approver",))
+    approvals.set_policy(actor=kit.alice, action="channel.rollback", stages=[stage])
+    channel = rows["retrieval.Channel"]
+    with scope(kit.system.grant):
+        older = Manifest.objects.get(seq=1)
+        person = {"tenant_id": kit.id, "valid_to": clock.now() + timedelta(days=2), "valid_from": clock.now()}
+        rows.by_label["approvals.Delegation"] = Delegation.objects.create(delegator_id=kit.alice.user_id, delegate_id=kit.bob.user_id, **person)
+        rows.by_label["approvals.Absence"] = Absence.objects.create(user_id=kit.alice.user_id, **person)
+    payload = {"channel": str(channel.pk), "rev": 2, "manifest": older.sha256, "reason": "back to the first"}
+    asked = approvals.submit_request(actor=kit.alice, action="channel.rollback", payload=payload, reason="the new figures are wrong")
+    approvals.set_policy(actor=kit.alice, action="channel.rollback", stages=[])
+    with scope(kit.system.grant):
+        rows.by_label["approvals.ApprovalRequest"] = row = ApprovalRequest.objects.get(pk=asked)
+        row.pk, row.state, row._state.adding = None, "executed", True
+        row.id = new_id()
+        row.save(force_insert=True)
+        rows.make(BreakGlass, request=row, review_by=clock.now() + timedelta(hours=3))
 
 
 def add_knowledge(rows: Rows, base_id: Any, acl: Any) -> None:

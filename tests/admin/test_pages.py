@@ -21,7 +21,7 @@ ADMINS = {model._meta.label: entry for model, entry in admin.site._registry.item
 PREFIX = {label: f"admin:{entry.opts.app_label}_{entry.opts.model_name}" for label, entry in ADMINS.items()}
 WANTED = {"documents.KnowledgeBase", "documents.DataSource", "documents.Document", "documents.IngestJob", "documents.SyncRun", "retrieval.Channel",
           "retrieval.Manifest", "retrieval.Release", "retrieval.Takedown", "verification.AnswerRecord", "tenants.User", "tenants.Group",
-          "tenants.RoleAssignment", "tenants.AclSet", "tenants.ApiToken", "approvals.ActionPolicy", "ledger.Event", "ledger.Delivery"}  # fmt: skip
+          "tenants.RoleAssignment", "tenants.AclSet", "tenants.ApiToken", "approvals.ActionPolicy", "approvals.ApprovalRequest", "approvals.Delegation", "approvals.Absence", "approvals.BreakGlass", "ledger.Event", "ledger.Delivery"}  # fmt: skip
 
 
 def keys_of(kit, label):

@@ -15,8 +15,8 @@ SELECT a.attname, format_type(a.atttypid, a.atttypmod)
 FROM pg_attribute a LEFT JOIN pg_attrdef d ON d.adrelid = a.attrelid AND d.adnum = a.attnum
 WHERE a.attrelid = %s::regclass AND a.attnum > 0 AND NOT a.attisdropped AND a.attnotnull AND d.oid IS NULL AND a.attidentity = ''
 """
-# check constraints: a span is not empty, a session ends after it began, and a reason goes with the state `error` only
-FITTING = {"span_end": "2", "error_reason": "", "expires_at": "2099-01-02T03:04:05Z"}
+# check constraints: a span is not empty, what is dated ends after it begins, and a reason goes with the state `error` only
+FITTING = {"span_end": "2", "error_reason": "", "expires_at": "2099-01-02T03:04:05Z", "valid_to": "2026-02-03T04:05:06Z"}
 VALUES = {"uuid": "", "boolean": "true", "date": "2026-01-02", "jsonb": "{}", "bytea": "\\x00"}
 
 

@@ -16,6 +16,7 @@ WITHOUT_OWN_EVENT = {
     "tenants.bump_acl_rev": "a cache key, not a fact",
     "tenants.lock_acl_rev": "the row that serialises changes of access, at revision 0; not a fact",
     "documents.assign_new": "a part of the sync, which records source.synced and document.added",
+    "approvals.move_request": "one transition; vote, cancel and executor record what it means in the same transaction",
     "documents.keep_lease": "a heartbeat with a count",
     "documents.defer_step": "a lease that ends soon; the attempt is counted on the job",
     "documents.move_on": "the steps record their result in the same transaction",

@@ -18,4 +18,4 @@ def test_SYS_E23_contract_is_what_the_code_says(tmp_path):
 
 def test_SYS_E23_every_address_of_the_rest_interface_is_in_it():
     paths = yaml.safe_load(CONTRACT.read_text())["paths"]
-    assert {"/api/query", "/api/answers", "/api/documents", "/api/sources", "/v1/ask"} <= set(paths)
+    assert {"/api/query", "/api/answers", "/api/documents", "/api/sources", "/v1/ask", "/api/enterprise/approvals"} <= set(paths)

@@ -19,6 +19,9 @@ from rag4c.ledger.tasks import deliver_event, sweep_deliveries
 from rag4c.scope.manager import scope
 from tenants import api as tenants
 from tests.builders import Library, TenantKit, ask, make_library, make_tenant
+from tests.reliability.approval_story import advance, approve_and_run, find_due_approvals, prepare_approval, vote_again
+
+__all__ = ["advance", "approve_and_run", "find_due_approvals", "prepare_approval", "vote_again"]  # called by name, as what follows
 
 QUESTION = "How many days of paid leave do employees get a year?"
 LEAVE = "# Leave\n\nEmployees get 25 days of paid leave a year.\n\n## Parental leave\n\nParents get 16 weeks of paid parental leave.\n"
