@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from datetime import timedelta
 
 import pytest
@@ -448,8 +449,6 @@ def break_the_glass(desk, who, **options):
 
 
 def with_permission(actor, *codes):
-    from dataclasses import replace
-
     return replace(actor, grant=replace(actor.grant, permissions=actor.grant.permissions | set(codes)))
 
 
@@ -505,6 +504,22 @@ def test_GOV_A_a_permit_passes_one_door_once_with_its_payload_only(acme):
     for sha256 in (row.payload_sha256, "0" * 64):
         with gate.using_permit(gate.PermitToken(permit.pk, "role.grant", sha256)):
             assert refused(tenants.grant_role, actor=acme.alice, user_id=desk["officer"].user_id, role=ROLE) == "approval_required"
+
+
+def test_GOV_A1_a_permit_is_spent_by_the_first_door_that_it_opens(acme, monkeypatch):
+    desk = make_desk(acme, quorum(1))
+    asked = desk.ask()
+    desk.vote("charlie", asked)
+    action = gate.REGISTRY["role.grant"]
+
+    def go_twice(actor, payload):
+        action.execute(actor, payload)
+        tenants.revoke_role(actor=actor, user_id=acme.bob.user_id, role=ROLE)  # so that the subject is as it was approved
+        action.execute(actor, payload)
+
+    monkeypatch.setitem(gate.REGISTRY, "role.grant", replace(action, execute=go_twice))
+    assert desk.run(asked) == "failed"
+    assert (desk.row(asked).fault_code, desk.holds("bob"), count_rows(acme, asked)) == ("approval_required", False, (1, 0, 0))
 
 
 def test_GOV_A_asking_knocks_at_the_door_first(acme, globex):
