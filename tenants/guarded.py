@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from rag4c.kernel.canonical import digest_of
 from rag4c.kernel.errors import Absent
 from rag4c.scope.gate import Change, GuardedAction, declare
-from tenants.models import AclChangeSet, RoleAssignment, User
+from tenants.models import AclChangeSet, RoleAssignment, SupportVisit, User
 
 if TYPE_CHECKING:
     from rag4c.kernel.grant import Actor
@@ -25,7 +25,7 @@ class AclGrant:
 
 
 @dataclass(frozen=True, slots=True)
-class SupportVisit:
+class VisitDraft:
     """An operator's session in a tenant before it is opened. reason: read by the tenant; it stays out of the ledger."""
 
     tenant_id: uuid.UUID
@@ -173,13 +173,18 @@ GRANT_ACL = declare(
 )
 
 
-def load_visit(payload: Any) -> SupportVisit:
-    return SupportVisit(uuid.UUID(payload["tenant"]), str(payload["reason"]), int(payload["minutes"]))
+def load_visit(payload: Any) -> VisitDraft:
+    return VisitDraft(uuid.UUID(payload["tenant"]), str(payload["reason"]), int(payload["minutes"]))
 
 
 def describe_visit(payload: Any) -> list[Change]:
     visit = load_visit(payload)
     return [Change(f"Session in tenant {visit.tenant_id}", "", f"{visit.minutes} minutes, read-only"), Change("Reason", "", visit.reason)]
+
+
+def count_visits(payload: Any) -> str:
+    """A visit of this tenant since then supersedes: what was asked for may be done."""
+    return str(SupportVisit.objects.filter(target_id=uuid.UUID(payload["tenant"])).count())
 
 
 def execute_visit(actor: Actor, payload: Any) -> None:
@@ -196,7 +201,7 @@ OPEN_SUPPORT = declare(
         load=load_visit,
         describe=describe_visit,
         subject_ref=lambda payload: ("tenant", str(payload["tenant"])),
-        subject_rev=lambda _: "",  # whether the tenant lets operators in is looked at when the session opens, inside that tenant
+        subject_rev=count_visits,  # whether the tenant lets operators in is looked at when the session opens, inside that tenant
         execute=execute_visit,
     )
 )

@@ -21,7 +21,8 @@ PERMISSIONS: Final[dict[str, frozenset[str]]] = {
     COMPLIANCE_OFFICER: _ASK | _OVERSEE | _VOTE | {"policy.manage"},
     AUDITOR: _OVERSEE,
     SERVICE_ACCOUNT: frozenset({"ask", "document.read", "answer.read_own", "source.sync"}),
-    OPERATOR: frozenset({"tenant.create", "tenant.suspend", "tenant.export", "support.open", "support.break_glass", "ledger.read", "ledger.export"}),
+    OPERATOR: _VOTE
+    | {"policy.manage", "tenant.create", "tenant.suspend", "tenant.export", "support.open", "support.break_glass", "ledger.read", "ledger.export"},
 }
 
 # What a platform operator may do in a tenant that let them in: look, and change nothing. No principal is part of it: contents stay unread.

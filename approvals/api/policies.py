@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
 __all__ = ["VOTE", "list_offers", "seed_policies", "set_policy"]
 VOTE: Final = "approval.vote"
-PRINCIPAL: Final = re.compile(r"role:[a-z_]{1,40}|(?:user|group):[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
+PRINCIPAL: Final = re.compile(r"role:[a-z_]{1,40}|(?:user|group|unit):[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 MAX_STAGES, MAX_APPROVERS, MAX_QUORUM, MAX_TTL_HOURS = 5, 50, 20, 24 * 90  # what a page can still show
 # governance.md "Approvals": the second person of a fresh tenant is anybody whose roles allow to vote
-SECOND_PERSON: Final = ("role:approver", "role:compliance_officer", "role:tenant_admin")
+SECOND_PERSON: Final = ("role:approver", "role:compliance_officer", "role:tenant_admin", "role:platform_operator")  # operators decide in their own tenant only
 SECOND_PERSON_TTL_S: Final = 7 * 24 * 3600
 
 
@@ -122,7 +122,7 @@ def _find_problem(spec: StageSpec) -> str:
     if not 1 <= len(spec.approvers) <= MAX_APPROVERS or len(spec.escalation) > MAX_APPROVERS:
         return f"name 1 to {MAX_APPROVERS} approvers."
     if any(not PRINCIPAL.fullmatch(principal) for principal in (*spec.approvers, *spec.escalation)):
-        return "approvers are user:<id>, group:<id> or role:<code>."
+        return "approvers are user:<id>, group:<id>, unit:<id> or role:<code>."
     if spec.mode not in {"all", "quorum"} or not 1 <= spec.quorum <= MAX_QUORUM:
         return f"the mode is `all` or `quorum` with 1 to {MAX_QUORUM} votes."
     return "" if 1 <= spec.ttl_hours <= MAX_TTL_HOURS else f"the time limit is 1 to {MAX_TTL_HOURS} hours."

@@ -149,20 +149,25 @@ def _open(actor: Actor, kind: str, tenant_id: uuid.UUID, reason: str, minutes: i
     with one_transaction():
         permit = ""  # break-glass asks nobody before, and a second operator within hours (GOV-A13)
         if kind == "support":
-            with scope(actor.grant):
-                permit = gate.require(guarded.OPEN_SUPPORT, actor, visit)
+            permit = pass_gate(actor, visit)
         return open_session(actor, kind, visit, permit=permit)
 
 
-def read_visit(tenant_id: uuid.UUID, reason: str, minutes: int) -> guarded.SupportVisit:
+def pass_gate(actor: Actor, visit: guarded.VisitDraft) -> str:
+    """The gate of both ways to a session: at once where no approval is needed, or by the executor. Raises: Blocked("approval_required" | "no_policy")."""
+    with scope(actor.grant):
+        return gate.require(guarded.OPEN_SUPPORT, actor, visit)
+
+
+def read_visit(tenant_id: uuid.UUID, reason: str, minutes: int) -> guarded.VisitDraft:
     """Raises: Invalid("reason_invalid" | "minutes_invalid")."""
     text = _clean_reason(reason)
     if not MINUTES[0] <= minutes <= MINUTES[1]:
         raise Invalid("minutes_invalid", f"A session lasts {MINUTES[0]} to {MINUTES[1]} minutes.")
-    return guarded.SupportVisit(tenant_id, text, minutes)
+    return guarded.VisitDraft(tenant_id, text, minutes)
 
 
-def open_session(actor: Actor, kind: str, visit: guarded.SupportVisit, *, permit: str, session_id: uuid.UUID | None = None) -> ActingSession:
+def open_session(actor: Actor, kind: str, visit: guarded.VisitDraft, *, permit: str, session_id: uuid.UUID | None = None) -> ActingSession:
     """The row in the tenant and the events of both; inside `one_transaction`. Raises: Absent("tenant"), Denied("support_not_allowed")."""
     is_glass = kind == "break_glass"
     with scope(Grant(visit.tenant_id)):

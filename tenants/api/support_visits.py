@@ -11,11 +11,10 @@ from rag4c.kernel.canonical import sha256_hex
 from rag4c.kernel.errors import DomainError, Transient, Unavailable
 from rag4c.kernel.grant import Grant, system_actor
 from rag4c.ledger import api as ledger
-from rag4c.scope import gate
 from rag4c.scope.manager import scope
 from tenants import guarded
 from tenants.api.grants import actor_for_user
-from tenants.api.support import open_session
+from tenants.api.support import open_session, pass_gate
 from tenants.both import check_operating_person, one_transaction
 from tenants.models import SupportSession, SupportVisit
 
@@ -25,14 +24,14 @@ if TYPE_CHECKING:
 __all__ = ["approve_visit", "open_approved_visit"]
 
 
-def approve_visit(*, actor: Actor, visit: guarded.SupportVisit) -> uuid.UUID:
+def approve_visit(*, actor: Actor, visit: guarded.VisitDraft) -> uuid.UUID:
     """Write down that this session may open; the event's handler opens it, since one transaction scope shows one tenant only. Returns its id.
 
     Raises: Denied("not_allowed" | "person_needed"), Blocked("approval_required" | "no_policy").
     """
     operator_id = check_operating_person(actor, "support.open")
     with scope(actor.grant), transaction.atomic():
-        permit = gate.require(guarded.OPEN_SUPPORT, actor, visit)
+        permit = pass_gate(actor, visit)
         row = SupportVisit.objects.create(
             tenant_id=actor.tenant_id, operator_id=operator_id, target_id=visit.tenant_id, reason=visit.reason, minutes=visit.minutes, permit=permit
         )
@@ -48,7 +47,7 @@ def open_approved_visit(tenant_id: str, subject_id: str) -> None:
         row = SupportVisit.objects.get(pk=uuid.UUID(subject_id))
     if row.outcome:
         return
-    visit = guarded.SupportVisit(row.target_id, row.reason, row.minutes)
+    visit = guarded.VisitDraft(row.target_id, row.reason, row.minutes)
     try:
         operator = actor_for_user(tenant_id=home.tenant_id, user_id=row.operator_id, channel="task")
         check_operating_person(operator, "support.open")

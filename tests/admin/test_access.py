@@ -89,7 +89,9 @@ def test_GOV_B1_grant_that_waits_says_so_and_is_applied_or_withdrawn_on_its_page
     assert "Readers: Alice (internal) → everyone (internal)." in page
     assert change.payload_sha256 in page
     assert alice.get("/admin/").context["tiles"]
-    assert "approval_required" in act(alice, "tenants.AclChangeSet", "apply-grants", [change])[0]
+    offered = alice.post(act_url("tenants.AclChangeSet", "apply-grants"), {"id": [str(change.pk)]}).content.decode()
+    assert "Request approval" in offered
+    assert "everyone (internal)" in offered  # the diff of exactly what will run
     ask_for_approval(acme, "none")
     assert "2 objects have more readers now." in act(alice, "tenants.AclChangeSet", "apply-grants", [change])[0]
     ask_for_approval(acme)

@@ -8,11 +8,11 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
-from approvals.models import ActionPolicy
 from rag4c.kernel.canonical import digest_of
 from rag4c.kernel.errors import Absent, Blocked, Conflict, Denied, Invalid
 from rag4c.kernel.grant import PLATFORM_TENANT, system_actor
 from rag4c.ledger.models import Event
+from rag4c.scope import gate
 from rag4c.scope.manager import scope
 from tenants import api as tenants
 from tenants.models import AclAssignment, AclSet
@@ -40,10 +40,10 @@ def test_GOV_B1_revocation_holds_at_once_though_the_grant_beside_it_waits(guarde
     assert [reads(acme, person, subject) for person in (acme.alice, acme.bob, charlie)] == [True, False, True]
 
 
-def test_GOV_B1_without_a_policy_row_a_grant_waits_and_a_revocation_does_not(db):
-    tenant = tenants.create_tenant(actor=system_actor(PLATFORM_TENANT), slug="acme", name="Acme")
-    with scope(system_actor(tenant).grant):
-        ActionPolicy.objects.create(tenant_id=tenant, action="role.grant", mode="none")
+def test_GOV_B1_without_a_policy_row_a_grant_waits_and_a_revocation_does_not(db, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.delitem(gate.REGISTRY, "acl.grant")
+        tenant = tenants.create_tenant(actor=system_actor(PLATFORM_TENANT), slug="acme", name="Acme")
     alice, bob = make_user(tenant, "alice", "tenant_admin"), make_user(tenant, "bob", "member")
     acme = TenantKit(tenant, "acme", alice, bob)
     subject, wide = make_subject(acme, STAFF), make_subject(acme, only(me(alice)), number=2)

@@ -8,14 +8,17 @@ import re
 import pytest
 from django.urls import URLPattern, get_resolver
 
-from rag4c.kernel.errors import Absent, Blocked, Conflict, Denied, Invalid
+from approvals import api as approvals
+from rag4c.kernel.errors import Absent, Blocked, Conflict, Denied, DomainError, Invalid
 from rag4c.kernel.grant import PLATFORM_TENANT, system_actor
 from rag4c.ledger.models import Event
 from rag4c.scope.manager import scope
 from tenants import api as tenants
 from tenants import roles
-from tenants.models import SupportSession
-from tests.builders import make_user
+from tenants.api.support_visits import approve_visit
+from tenants.guarded import VisitDraft
+from tenants.models import SupportSession, SupportVisit
+from tests.builders import TenantKit, make_user, work_off
 from tests.surfaces.doors import browser_of, log_in
 from tests.tenants.platform import PLATFORM, allow_without_second_person, make_operator
 
@@ -52,8 +55,37 @@ def test_GOV_A_opening_needs_a_second_person_until_a_policy_says_otherwise(acme,
     tenants.allow_support(actor=acme.alice, is_allowed=True)
     with pytest.raises(Blocked, match="approval_required"):
         tenants.open_acting_session(actor=operator, tenant_id=acme.id, reason=REASON, minutes=30)
-    with pytest.raises(Blocked, match="approval_required"):
-        tenants.break_glass(actor=operator, tenant_id=acme.id, reason=REASON, minutes=30)
+    assert tenants.break_glass(actor=operator, tenant_id=acme.id, reason=REASON, minutes=30).kind == "break_glass"  # the second person comes after
+
+
+def test_GOV_A_an_approved_visit_opens_its_session_once_in_the_other_tenant(acme, operator):
+    second = make_operator("bob")
+    tenants.allow_support(actor=acme.alice, is_allowed=True)
+    with pytest.raises(Blocked) as blocked:
+        tenants.open_acting_session(actor=operator, tenant_id=acme.id, reason=REASON, minutes=30)
+    asked = approvals.submit_request(actor=operator, action="support.open", payload=blocked.value.data["payload"], reason=REASON)
+    with pytest.raises(DomainError):
+        approvals.vote(actor=operator, request_id=asked, approves=True)
+    approvals.vote(actor=second, request_id=asked, approves=True)
+    platform = TenantKit(PLATFORM_TENANT, "platform", operator, second)
+    for _ in range(2):  # the approval's delivery, then the visit's
+        work_off(platform)
+    with scope(PLATFORM.grant):
+        visit = SupportVisit.objects.get()
+    assert visit.outcome == "opened"
+    tenants.open_approved_visit(str(PLATFORM_TENANT), str(visit.pk))
+    assert [body["subject"][1] for _, _, body in events(acme.id, "support.session_opened")] == [str(visit.pk)]
+    assert tenants.find_acting_actor(operator=operator, tenant_id=acme.id, session_id=visit.pk) is not None
+
+
+def test_GOV_T8_an_approved_visit_is_refused_where_the_tenant_lets_nobody_in(acme, operator):
+    draft = VisitDraft(acme.id, REASON, 30)
+    allow_without_second_person("support.open")
+    visit = approve_visit(actor=operator, visit=draft)
+    tenants.open_approved_visit(str(PLATFORM_TENANT), str(visit))
+    with scope(PLATFORM.grant):
+        assert SupportVisit.objects.get().outcome == "support_not_allowed"
+    assert events(acme.id, "support.session_opened") == []
 
 
 def test_GOV_T8_only_where_the_tenant_allows_it(acme, passing):
