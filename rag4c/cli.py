@@ -8,7 +8,7 @@ import sys
 import traceback
 from typing import TYPE_CHECKING, Any, Final
 
-from rag4c.commands import asking, information, knowledge, people, services
+from rag4c.commands import asking, audit, information, knowledge, people, services
 from rag4c.kernel import env
 from rag4c.kernel.errors import DomainError, Unavailable
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 EPILOG: Final = "Exit codes: 0 done; 1 done, but not as wished (see the output); 2 wrong words; 3 refused, with a code; 4 a service does not answer."
-MODULES: Final = (services, people, knowledge, asking, information)
+MODULES: Final = (services, people, knowledge, asking, audit, information)
 
 
 def build_parser() -> argparse.ArgumentParser:

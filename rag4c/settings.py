@@ -125,6 +125,9 @@ STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": str(MEDIA_ROOT)}},
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
+CHECKPOINT_DIR = env.read_str("RAG4C_CHECKPOINT_DIR") or str(HOME_DIR / "checkpoints")
+if CHECKPOINT_DIR != "off":  # any storage that is not this database's disk is better still (GOV-U8)
+    STORAGES["checkpoints"] = {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": CHECKPOINT_DIR}}
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
 VIEW_CACHE_DIR = HOME_DIR / "views"  # memory-mapped projections; rebuilt from Postgres when absent
 
@@ -160,6 +163,7 @@ CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 900}
 CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
 CELERY_BEAT_SCHEDULE = {
     "sweep-deliveries": {"task": "rag4c.ledger.tasks.sweep_deliveries", "schedule": schedule(15.0), "options": {"queue": "system"}},
+    "seal-events": {"task": "rag4c.ledger.tasks.seal_events", "schedule": schedule(5.0), "options": {"queue": "system"}},
     "sweep-jobs": {"task": "documents.tasks.sweep_jobs", "schedule": schedule(15.0), "options": {"queue": "system"}},
 }
 

@@ -23,6 +23,7 @@ lint = load_script("lint_rules")
 OURS = ("rag4c.", "tenants.", "approvals.", "documents.", "retrieval.", "verification.")
 SYSTEM_TASKS = {
     "rag4c.ledger.tasks.sweep_deliveries": "looks over all tenants for pairs of ids, by a listed function; takes nothing",
+    "rag4c.ledger.tasks.seal_events": "seals every chain by listed functions and hands ids to the workers; takes nothing",
     "documents.tasks.sweep_jobs": "looks over all tenants for pairs of ids, by a listed function; takes nothing",
 }
 # governance.md "Approvals": what a fresh tenant's policy says of each guarded action

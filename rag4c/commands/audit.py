@@ -1,0 +1,110 @@
+"""`verify-audit`, `verify-export`, `maintain`: what auditors and operators do with the ledger."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Any, Final
+
+import psycopg
+from psycopg.conninfo import make_conninfo
+
+from rag4c.commands.base import add_command, emit, open_platform
+from rag4c.kernel import env
+from rag4c.kernel.errors import Absent, DomainError, Invalid
+
+if TYPE_CHECKING:
+    import argparse
+
+    from rag4c.bootstrap import Platform
+    from rag4c.ledger.api import AuditVerdict
+
+SHOWN_FAULTS: Final = 20
+MAINTAIN: Final = ("new-incarnation", "rotate-key", "prune", "partitions", "public-key")
+
+
+def add_commands(commands: Any) -> None:
+    audit = add_command(
+        commands,
+        "verify-audit",
+        run_verify_audit,
+        "compute every seal again and compare it with the checkpoints; 1 when anything is wrong",
+        tenant=False,
+    )
+    audit.add_argument("--tenant", metavar="SLUG", help="one tenant (default: every chain, the platform's too)")
+    maintain = add_command(commands, "maintain", run_maintain, "what only the operator does; see docs/AUDIT.md", tenant=False)
+    maintain.add_argument("what", choices=MAINTAIN)
+    maintain.add_argument("month", nargs="?", default="", help="for prune: the month to detach, as 2025-01")
+
+
+def run_verify_audit(arguments: argparse.Namespace) -> int:
+    with open_platform() as platform:
+        from rag4c.ledger import api as ledger
+
+        chains = list_chains(platform)
+        if arguments.tenant:
+            chains = {key: slug for key, slug in chains.items() if slug == arguments.tenant}
+            if not chains:
+                raise Absent("tenant", f"There is no tenant {arguments.tenant}; name one with --tenant.")
+        verdicts = {slug: ledger.verify_audit(tenant_id=tenant_id) for tenant_id, slug in sorted(chains.items(), key=lambda item: item[1])}
+        strangers = [] if arguments.tenant else sorted(ledger.find_kept_tenants() - set(chains))
+    lines = [line for slug, verdict in verdicts.items() for line in describe(slug, verdict)]
+    lines += [f"WRONG {key}: the sink keeps checkpoints of a tenant that is not there (tenant_missing)" for key in strangers]
+    emit(arguments, {"chains": verdicts, "missing_tenants": strangers}, lines)
+    return 0 if all(verdict.is_whole for verdict in verdicts.values()) and not strangers else 1
+
+
+def describe(slug: str, verdict: AuditVerdict) -> list[str]:
+    """A sentence on a chain, then its faults."""
+    confirmed = f"{verdict.checkpoints} checkpoints confirm it up to #{verdict.checked_seq}" if verdict.checkpoints else "no checkpoint yet"
+    pruned = f", {verdict.pruned} pruned" if verdict.pruned else ""
+    head = (
+        f"{'ok   ' if verdict.is_whole else 'WRONG'} {slug}: {verdict.events} events{pruned}, head #{verdict.head_seq}; {confirmed}; {verdict.claim}"
+    )
+    faults = [f"      #{fault.seq}: {fault.code}" for fault in verdict.faults[:SHOWN_FAULTS]]
+    return [head, *faults, *([f"      and {len(verdict.faults) - SHOWN_FAULTS} more"] if len(verdict.faults) > SHOWN_FAULTS else [])]
+
+
+def list_chains(platform: Platform) -> dict[str, str]:
+    """Tenant id -> slug, of all tenants: under the system login, by its listed function."""
+    dsn = make_conninfo(
+        host=env.read_str("RAG4C_DB_HOST"),
+        port=env.read_str("RAG4C_DB_PORT"),
+        dbname=env.read_str("RAG4C_DB_NAME"),
+        user="rag4c_system",
+        password=platform.passwords["rag4c_system"],
+    )
+    with psycopg.connect(dsn, autocommit=True) as conn:
+        return {str(row[0]): str(row[1]) for row in conn.execute("SELECT tenant_id, slug FROM rag4c_chains()")}
+
+
+def run_maintain(arguments: argparse.Namespace) -> int:
+    if arguments.what == "prune" and not arguments.month:
+        raise Invalid("month_missing", "Name the month to detach, as `rag4c maintain prune 2025-01`.")
+    with open_platform():
+        said = _maintain_here(arguments.what) or _maintain_as_owner(arguments.what, arguments.month)
+    emit(arguments, said, [f"{name}: {value}" for name, value in said.items()])
+    return 0
+
+
+def _maintain_here(what: str) -> dict[str, Any]:
+    """What needs the signing key and no power over tables."""
+    from rag4c.kernel.grant import PLATFORM_TENANT, system_actor
+    from rag4c.ledger import api as ledger
+
+    if what == "rotate-key":
+        key_id = ledger.rotate_signing_key(actor=system_actor(PLATFORM_TENANT, channel="cli"))
+        return {"key": key_id, "public_key": str(ledger.public_key_path())}
+    return {"public_key": str(ledger.public_key_path())} if what == "public-key" else {}
+
+
+def _maintain_as_owner(what: str, month: str) -> dict[str, Any]:
+    words = [what, month] if month else [what]
+    done = subprocess.run([sys.executable, "-m", "rag4c.maintain", *words], check=False, capture_output=True, text=True, cwd=env.PROJECT_DIR)  # noqa: S603  # our own module, words from a list of choices
+    if done.returncode not in {0, 3}:
+        raise DomainError("maintain_failed", f"The owner's process ended badly: {done.stderr.strip().splitlines()[-1:]}.")
+    said: dict[str, Any] = json.loads(done.stdout)
+    if done.returncode == 3:
+        raise DomainError(said["code"], said["message"])
+    return said
