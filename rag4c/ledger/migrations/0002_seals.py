@@ -155,8 +155,6 @@ def tenant_row(name, table, *fields):
 class Migration(migrations.Migration):
     dependencies = [("ledger", "0001_initial"), ("tenants", "0002_walls")]
     operations = [
-        migrations.RunSQL(INCARNATION, "DROP TABLE ledger_incarnation"),
-        migrations.RunSQL(EVENT, EVENT_BACK),
         migrations.SeparateDatabaseAndState(
             state_operations=[
                 migrations.CreateModel(
@@ -174,7 +172,11 @@ class Migration(migrations.Migration):
                     options={"db_table": "ledger_seal", "ordering": ("-seq",), "managed": False},
                 ),
             ],
-            database_operations=[migrations.RunSQL(SEAL, SEAL_BACK)],
+            database_operations=[
+                migrations.RunSQL(INCARNATION, "DROP TABLE ledger_incarnation"),
+                migrations.RunSQL(EVENT, EVENT_BACK),
+                migrations.RunSQL(SEAL, SEAL_BACK),
+            ],
         ),
         tenant_row(
             "Checkpoint",
