@@ -55,6 +55,7 @@ INSTALLED_APPS = [
     "documents",
     "retrieval",
     "verification",
+    "compliance",
     "rag4c.apps.WiringConfig",
 ]
 MIDDLEWARE = [
@@ -129,6 +130,7 @@ CHECKPOINT_DIR = env.read_str("RAG4C_CHECKPOINT_DIR") or str(HOME_DIR / "checkpo
 if CHECKPOINT_DIR != "off":  # any storage that is not this database's disk is better still (GOV-U8)
     STORAGES["checkpoints"] = {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": CHECKPOINT_DIR}}
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
+EXPORT_DIR = HOME_DIR / "exports"  # finished and half-written audit exports, by tenant
 VIEW_CACHE_DIR = HOME_DIR / "views"  # memory-mapped projections; rebuilt from Postgres when absent
 
 REST_FRAMEWORK = {
