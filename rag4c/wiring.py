@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from django.db import connection
 
 from approvals.api import PolicyGate
@@ -9,7 +11,7 @@ from compliance import api as compliance
 from rag4c.kernel import failpoints
 from rag4c.ledger import api as ledger
 from rag4c.ledger import handlers
-from rag4c.scope import admin_parts, gate
+from rag4c.scope import admin_parts, gate, refusals
 from retrieval import api as retrieval
 
 
@@ -17,5 +19,13 @@ def connect() -> None:
     gate.install(PolicyGate())
     handlers.subscribe("revision.split", "retrieval.index", retrieval.index_job)
     handlers.subscribe("audit.export_requested", "compliance.export", compliance.run_export)
+    for code in compliance.TASK_SOURCES:
+        handlers.subscribe(code, "compliance.task", partial(_open_task, code))
     admin_parts.install_history(ledger.events_of)
+    admin_parts.install_readings(ledger.record)
+    refusals.install_refusals(ledger.record_refusal)
     failpoints.on_dropconn(connection.close)
+
+
+def _open_task(code: str, tenant_id: str, subject_id: str) -> None:
+    compliance.open_task(tenant_id, code, subject_id)

@@ -23,7 +23,6 @@ WITHOUT_OWN_EVENT = {
     "retrieval.bump_deny_rev": "a cache key, not a fact",
     "retrieval.cover_chunks": "a projection that can be rebuilt; draft_manifest records the manifest",
     "ledger.write_checkpoint": "a signed statement about events; an event of it would need a checkpoint of its own",
-    "ledger.deliver": "the delivery row is what is owed because of an event; its handler's doors record theirs",
 }
 
 

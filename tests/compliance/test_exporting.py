@@ -22,8 +22,6 @@ from rag4c.ledger.models import Delivery, Event
 from rag4c.scope.manager import scope
 from tests.compliance.conftest import VERIFIER
 
-STANDARD = {"__future__", "argparse", "hashlib", "json", "sys", "dataclasses", "pathlib", "typing", "collections"}
-
 
 def codes_of(audit, prefix="audit."):
     with scope(audit.kit.system.grant):
@@ -62,7 +60,7 @@ def test_the_verifier_imports_the_standard_library_and_cryptography_only():
             found |= {name.name.split(".")[0] for name in node.names}
         elif isinstance(node, ast.ImportFrom):
             found.add(node.module.split(".")[0])
-    assert found <= STANDARD | {"cryptography"}
+    assert found <= {*sys.stdlib_module_names, "cryptography"}
     assert found >= {"hashlib", "json", "cryptography"}
 
 

@@ -9,7 +9,18 @@ from rag4c.ledger.api.checkpoints import (
     write_checkpoint,
 )
 from rag4c.ledger.api.reading import SealedEvent, SignedFile, list_checkpoints, list_key_rotations, list_stubs, read_sealed, sign_bytes
-from rag4c.ledger.api.recording import FIRST_RETRY_S, MAX_ATTEMPTS, deliver, events_of, find_due_deliveries, record
+from rag4c.ledger.api.recording import (
+    FIRST_RETRY_S,
+    MAX_ATTEMPTS,
+    READINGS,
+    deliver,
+    events_of,
+    find_due_deliveries,
+    list_readings,
+    record,
+    record_refusal,
+    retry_delivery,
+)
 from rag4c.ledger.api.sealing import (
     DELAYED_S,
     SealLag,
@@ -27,6 +38,7 @@ __all__ = [
     "DELAYED_S",
     "FIRST_RETRY_S",
     "MAX_ATTEMPTS",
+    "READINGS",
     "AuditVerdict",
     "SealLag",
     "SealedEvent",
@@ -41,13 +53,16 @@ __all__ = [
     "find_waiting",
     "list_checkpoints",
     "list_key_rotations",
+    "list_readings",
     "list_stubs",
     "public_key_path",
     "read_checkpoint_file",
     "read_seal_lag",
     "read_sealed",
     "record",
+    "record_refusal",
     "report_delay",
+    "retry_delivery",
     "rotate_signing_key",
     "seal_all",
     "seal_tenant",
