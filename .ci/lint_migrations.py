@@ -8,7 +8,7 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "rag4c.settings")
-APPS = ["tenants", "approvals", "ledger", "documents", "retrieval", "verification"]
+APPS = ["tenants", "approvals", "ledger", "documents", "retrieval", "verification", "compliance"]
 
 
 def main() -> int:

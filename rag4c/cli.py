@@ -8,7 +8,7 @@ import sys
 import traceback
 from typing import TYPE_CHECKING, Any, Final
 
-from rag4c.commands import access, acl, approvals, asking, information, knowledge, people, services, tenancy
+from rag4c.commands import access, acl, approvals, asking, audit, information, knowledge, people, services, tenancy
 from rag4c.kernel import env
 from rag4c.kernel.errors import DomainError, Unavailable
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 EPILOG: Final = "Exit codes: 0 done; 1 done, but not as wished (see the output); 2 wrong words; 3 refused, with a code; 4 a service does not answer."
-MODULES: Final = (services, tenancy, people, access, knowledge, acl, asking, approvals, information)
+MODULES: Final = (services, tenancy, people, access, knowledge, acl, asking, approvals, audit, information)
 
 
 def build_parser() -> argparse.ArgumentParser:

@@ -25,11 +25,13 @@ def _fill() -> None:
     from approvals.api import seed_policies
     from rag4c.kernel import clock, env
     from rag4c.kernel.grant import PLATFORM_TENANT
+    from rag4c.ledger.keys import ensure_signing_key
     from rag4c.ledger.partitions import ensure_event_partitions
     from rag4c.providers.registry import get_embedder
     from retrieval.spaces import ensure_space
     from tenants.models import Tenant
 
+    ensure_signing_key()
     ensure_event_partitions(clock.now().date())
     ensure_space(get_embedder(env.read_str("RAG4C_EMBEDDER")).space)
     Tenant.objects.get_or_create(id=PLATFORM_TENANT, defaults={"slug": "platform", "name": "Platform"})

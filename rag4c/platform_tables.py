@@ -13,6 +13,7 @@ PLATFORM_TABLES: Final[dict[str, dict[str, str]]] = {
     "auth_permission": {},
     "auth_group": {},
     "auth_group_permissions": {},
+    "ledger_incarnation": {"rag4c_app": "SELECT"},  # the trigger that places an event reads it
     "retrieval_embeddingspace": {"rag4c_app": "SELECT"},
     **{f"django_celery_beat_{name}": {"rag4c_system": "SELECT, INSERT, UPDATE, DELETE"} for name in _BEAT},
 }

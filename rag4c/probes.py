@@ -13,6 +13,7 @@ from django.views.decorators.http import require_safe
 from psycopg_pool import PoolTimeout
 
 from rag4c.kernel.errors import Denied
+from rag4c.ledger import api as ledger
 from rag4c.providers.e5.card import FOLDER_NAME
 from rag4c.providers.folders import default_model_folder
 from rag4c.scope.errors import problem
@@ -37,13 +38,29 @@ def show_readiness(request: HttpRequest) -> JsonResponse:
     checks = run_checks()
     if any(code != OK for code in checks.values()):
         return problem("not_ready", 503, "Not ready to serve; see `checks`.", checks=checks)
-    return JsonResponse({"status": "ready", "checks": checks})
+    return JsonResponse({"status": "ready", "checks": checks, "metrics": read_metrics()})
 
 
 def run_checks() -> dict[str, str]:
     """What `/readyz` and `rag4c doctor` look at: check -> `ok` or a code."""
     database, migrations = check_database()
     return {"database": database, "migrations": migrations, "broker": check_broker(), "model": check_model()}
+
+
+def read_metrics() -> dict[str, float]:
+    """How far the seals are behind; figures only, they never make a server unready (GOV-U10)."""
+    lag = ledger.read_seal_lag()
+    return {
+        "seal_lag_s": round(lag.lag_s, 3),
+        "seal_waiting_tenants": lag.waiting_tenants,
+        "oldest_transaction_s": round(lag.oldest_transaction_s, 3),
+        "seal_holder_pid": lag.holder_pid,
+    }
+
+
+def check_sealing() -> str:
+    """`ok`, or why seals are late; for `rag4c doctor`."""
+    return ledger.read_seal_lag().code
 
 
 def check_database() -> tuple[str, str]:

@@ -55,6 +55,7 @@ INSTALLED_APPS = [
     "documents",
     "retrieval",
     "verification",
+    "compliance",
     "rag4c.apps.WiringConfig",
 ]
 MIDDLEWARE = [
@@ -125,7 +126,11 @@ STORAGES = {
     "default": {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": str(MEDIA_ROOT)}},
     "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
 }
+CHECKPOINT_DIR = env.read_str("RAG4C_CHECKPOINT_DIR") or str(HOME_DIR / "checkpoints")
+if CHECKPOINT_DIR != "off":  # any storage that is not this database's disk is better still (GOV-U8)
+    STORAGES["checkpoints"] = {"BACKEND": "django.core.files.storage.FileSystemStorage", "OPTIONS": {"location": CHECKPOINT_DIR}}
 DATA_UPLOAD_MAX_MEMORY_SIZE = 1024 * 1024
+EXPORT_DIR = HOME_DIR / "exports"  # finished and half-written audit exports, by tenant
 VIEW_CACHE_DIR = HOME_DIR / "views"  # memory-mapped projections; rebuilt from Postgres when absent
 
 REST_FRAMEWORK = {
@@ -161,6 +166,7 @@ CELERY_BEAT_SCHEDULER = "django_celery_beat.schedulers:DatabaseScheduler"
 CELERY_BEAT_SCHEDULE = {
     "sweep-deliveries": {"task": "rag4c.ledger.tasks.sweep_deliveries", "schedule": schedule(15.0), "options": {"queue": "system"}},
     "sweep-approvals": {"task": "approvals.tasks.sweep_approvals", "schedule": schedule(15.0), "options": {"queue": "system"}},
+    "seal-events": {"task": "rag4c.ledger.tasks.seal_events", "schedule": schedule(5.0), "options": {"queue": "system"}},
     "sweep-jobs": {"task": "documents.tasks.sweep_jobs", "schedule": schedule(15.0), "options": {"queue": "system"}},
 }
 

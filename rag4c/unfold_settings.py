@@ -106,7 +106,16 @@ NAVIGATION: Final = [
             _list(_("Action policies"), "approvals.ActionPolicy", "rule"),
         ],
     },
-    {"title": _("Compliance"), "collapsible": True, "items": [_list(_("Ledger"), "ledger.Event", "history_edu")]},
+    {
+        "title": _("Compliance"),
+        "collapsible": True,
+        "items": [
+            _list(_("Tasks"), "compliance.Task", "task_alt"),
+            _list(_("Ledger"), "ledger.Event", "history_edu"),
+            _list(_("Saved searches"), "compliance.SavedSearch", "bookmark"),
+            _list(_("Audit exports"), "compliance.ExportJob", "archive"),
+        ],
+    },
     {
         "title": _("Quality"),
         "collapsible": True,

@@ -30,7 +30,12 @@ VOTE: Final = "approval.vote"
 PRINCIPAL: Final = re.compile(r"role:[a-z_]{1,40}|(?:user|group|unit):[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 MAX_STAGES, MAX_APPROVERS, MAX_QUORUM, MAX_TTL_HOURS = 5, 50, 20, 24 * 90  # what a page can still show
 # governance.md "Approvals": the second person of a fresh tenant is anybody whose roles allow to vote
-SECOND_PERSON: Final = ("role:approver", "role:compliance_officer", "role:tenant_admin", "role:platform_operator")  # operators decide in their own tenant only
+SECOND_PERSON: Final = (
+    "role:approver",
+    "role:compliance_officer",
+    "role:tenant_admin",
+    "role:platform_operator",
+)  # operators decide in their own tenant only
 SECOND_PERSON_TTL_S: Final = 7 * 24 * 3600
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from rag4c import bootstrap
 from rag4c.kernel import env
-from rag4c.kernel.errors import Absent, Blocked
+from rag4c.kernel.errors import Absent, Blocked, DomainError
 
 if TYPE_CHECKING:
     import argparse
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from rag4c.kernel.grant import Actor
+
+_acting: list[tuple[str, Actor]] = []  # (command, for whom), so that a refusal can be written down
 
 
 def add_command(
@@ -71,8 +73,20 @@ def open_platform() -> Iterator[bootstrap.Platform]:
             bootstrap.init_database(platform)
         bootstrap.open_django()
         yield platform
+    except DomainError as error:
+        _note_refusal(error)
+        raise
     finally:
+        _acting.clear()
         platform.stop()
+
+
+def _note_refusal(error: DomainError) -> None:
+    """Whoever the command acted for, while the database is still there."""
+    if _acting:
+        from rag4c.scope.refusals import note_refusal
+
+        note_refusal(_acting[-1][1], _acting[-1][0], error)
 
 
 def find_tenant(slug: str) -> uuid.UUID:
@@ -89,7 +103,12 @@ def host_actor(arguments: argparse.Namespace) -> Actor:
     """The operator of this host acting inside a tenant; the ledger names the channel `cli`."""
     from rag4c.kernel.grant import system_actor
 
-    return system_actor(find_tenant(arguments.tenant), channel="cli")
+    return _act(arguments, system_actor(find_tenant(arguments.tenant), channel="cli"))
+
+
+def _act(arguments: argparse.Namespace, actor: Actor) -> Actor:
+    _acting.append((arguments.command, actor))
+    return actor
 
 
 def person_actor(arguments: argparse.Namespace) -> Actor:
@@ -99,7 +118,7 @@ def person_actor(arguments: argparse.Namespace) -> Actor:
     tenant_id = find_tenant(arguments.tenant)
     host = host_actor(arguments)
     user_id = tenants.find_user(actor=host, username=arguments.username)
-    return tenants.actor_for_user(tenant_id=tenant_id, user_id=user_id, channel="cli")
+    return _act(arguments, tenants.actor_for_user(tenant_id=tenant_id, user_id=user_id, channel="cli"))
 
 
 def add_asking(parser: argparse.ArgumentParser) -> None:

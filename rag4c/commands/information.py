@@ -39,8 +39,11 @@ def run_doctor(arguments: argparse.Namespace) -> int:
     with open_platform():
         from rag4c import probes
 
-        checks = probes.run_checks()
-    emit(arguments, checks, [f"{'ok   ' if code == probes.OK else 'WRONG'} {name}: {code}" for name, code in checks.items()])
+        checks, metrics = probes.run_checks(), {}
+        if checks["database"] == probes.OK and checks["migrations"] == probes.OK:
+            checks["sealing"], metrics = probes.check_sealing(), probes.read_metrics()
+    lines = [f"{'ok   ' if code == probes.OK else 'WRONG'} {name}: {code}" for name, code in checks.items()]
+    emit(arguments, {**checks, "metrics": metrics}, [*lines, *(f"      {name}={value}" for name, value in metrics.items())])
     return 0 if set(checks.values()) == {probes.OK} else 1
 
 

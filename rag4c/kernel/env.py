@@ -46,6 +46,11 @@ VARIABLES: Final[tuple[Variable, ...]] = (
     Variable("RAG4C_LOG_LEVEL", "str", "INFO", "DEBUG, INFO, WARNING or ERROR."),
     Variable("RAG4C_FAILPOINTS", "str", "", "Tests only: name=kill|raise|sleep|dropconn[@pass],… (see kernel/failpoints.py)."),
     Variable("RAG4C_FAILPOINT_DIR", "path", "", "Tests only: folder that remembers which failpoints have fired, across processes."),
+    Variable(
+        "RAG4C_CHECKPOINT_DIR", "str", "", "Folder of signed checkpoints, best on another disk; default RAG4C_HOME/checkpoints, `off` for none."
+    ),
+    Variable("RAG4C_CHECKPOINT_SEALS", "int", "1000", "A checkpoint is signed after so many seals …", 1, 1_000_000),
+    Variable("RAG4C_CHECKPOINT_MINUTES", "int", "15", "… or when a seal has waited so long for one.", 1, 10_080),
     Variable("RAG4C_SECRET_KEY", "secret", "", "Signing key of sessions; made at first start when not given."),
     Variable("RAG4C_DB_ROLE", "str", "app", "Login of this process: app, system or owner (owner for migrations only)."),
     Variable("RAG4C_DB_HOST", "str", "", "Set by the start-up: where Postgres listens."),

@@ -1,4 +1,4 @@
-"""Append-only audit events, partitioned by month, and what is owed to handlers because of them."""
+"""Append-only audit events, partitioned by month, what is owed to handlers because of them, and the chain that seals them."""
 
 from __future__ import annotations
 
@@ -66,3 +66,63 @@ class Delivery(TenantModel):
 
     def __str__(self) -> str:
         return f"{self.code} -> {self.handler}"
+
+
+class Seal(models.Model):
+    """One link of the tenant's chain: what it seals and the hash over it. Written by the database function `rag4c_seal` alone (GOV-U1, GOV-U2)."""
+
+    event_id = models.UUIDField(primary_key=True, editable=False)
+    tenant = models.ForeignKey("tenants.Tenant", on_delete=models.PROTECT, related_name="+", db_index=False)
+    seq = models.BigIntegerField(editable=False)
+    event_at = models.DateTimeField(editable=False)
+    incarnation = models.PositiveIntegerField(editable=False)
+    xid = TransactionIdField(editable=False)
+    prev = models.BinaryField()
+    hash = models.BinaryField()
+    sealed_at = models.DateTimeField(editable=False)
+
+    objects: ClassVar[ScopedManager[Self]] = ScopedManager()
+
+    class Meta:
+        managed = False  # made by 0002_seals in SQL; the key there is (tenant, seq)
+        db_table = "ledger_seal"
+        ordering = ("-seq",)
+
+    def __str__(self) -> str:
+        return f"#{self.seq}"
+
+
+class Checkpoint(TenantModel):
+    """A signed statement of the chain's head. The copy outside Postgres decides; this one is for lists and exports (GOV-U8)."""
+
+    seq = models.BigIntegerField()
+    body = models.BinaryField()  # canonical JSON, as signed
+    signature = models.BinaryField()
+    created_at = models.DateTimeField(db_default=Now(), editable=False)
+
+    class Meta(TenantModel.Meta):
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            *TenantModel.Meta.constraints,
+            models.UniqueConstraint(fields=["tenant", "seq"], name="ledger_checkpoint_once"),
+        ]
+
+    def __str__(self) -> str:
+        return f"checkpoint at #{self.seq}"
+
+
+class Stub(TenantModel):
+    """What is left of a pruned partition: which numbers of the chain it held, signed (GOV-U12)."""
+
+    name = models.CharField(max_length=40)
+    body = models.BinaryField()
+    signature = models.BinaryField()
+    created_at = models.DateTimeField(db_default=Now(), editable=False)
+
+    class Meta(TenantModel.Meta):
+        constraints: ClassVar[list[models.BaseConstraint]] = [
+            *TenantModel.Meta.constraints,
+            models.UniqueConstraint(fields=["tenant", "name"], name="ledger_stub_once"),
+        ]
+
+    def __str__(self) -> str:
+        return self.name

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import uuid
+from functools import reduce
 from typing import TYPE_CHECKING, Any, ClassVar, Final, TypeVar
 
 from django.contrib.auth import get_user_model
@@ -16,8 +17,9 @@ from django.urls import path, reverse
 from django.utils.functional import cached_property
 from django.utils.translation import gettext_lazy as _
 
+from rag4c.kernel.canonical import sha256_hex
 from rag4c.scope.admin_actions import action_url, list_actions, own_scopes, show_action
-from rag4c.scope.admin_parts import RELATED, actions_for, history_of, may, readable_document_ids
+from rag4c.scope.admin_parts import RELATED, actions_for, history_of, may, note_reading, readable_document_ids
 from rag4c.scope.views import actor_of, find_actor
 
 if TYPE_CHECKING:
@@ -142,6 +144,8 @@ class ActionsMixin:
         return list_actions(request, self.model)
 
     def changelist_view(self, request: HttpRequest, extra_context: dict[str, Any] | None = None) -> HttpResponse:
+        if getattr(self, "reading", "") == "audit.read":  # what was looked for, as a digest: reading the audit is itself audited (GOV-U13)
+            note_reading(request, "audit.searched", ("ledger", "search"), {"filter_sha256": sha256_hex(request.GET.urlencode())})
         buttons = [(action.label, action_url(self, action.name)) for action in actions_for(request, self.model) if not action.needs_object]
         extra = {"list_buttons": buttons, "empty_text": self.empty_text, **(extra_context or {})}  # type: ignore[attr-defined]
         response: HttpResponse = super().changelist_view(request, extra)  # type: ignore[misc]
@@ -156,6 +160,8 @@ class ObjectPageMixin:
     opts: Any
     admin_site: Any
 
+    reading: ClassVar[str] = ""  # event of opening the page; pages of a document's content have `document.read`
+
     def headline(self, obj: Any) -> str:
         return str(obj)
 
@@ -167,6 +173,7 @@ class ObjectPageMixin:
 
     def render_change_form(self, request: HttpRequest, context: dict[str, Any], **kwargs: Any) -> HttpResponse:
         obj: Any = kwargs.get("obj")
+        self._note_reading(request, obj)
         context.update(
             headline=self.headline(obj),
             object_buttons=[(item, action_url(self, item.name, [obj.pk], origin="object"), item.refusal(obj)) for item in self._offered(request)],
@@ -175,6 +182,14 @@ class ObjectPageMixin:
         )
         response: HttpResponse = super().render_change_form(request, context, **kwargs)  # type: ignore[misc]
         return response
+
+    def _note_reading(self, request: HttpRequest, obj: Any) -> None:
+        lookup: str = self.content_of  # type: ignore[attr-defined]
+        if lookup:
+            document_id = reduce(getattr, lookup.split("__"), obj)
+            note_reading(request, "document.read", ("document", document_id), {"page": self.opts.model_name, "id": str(obj.pk)})
+        elif self.reading:
+            note_reading(request, self.reading, (self.opts.model_name, obj.pk), {})
 
     def _offered(self, request: HttpRequest) -> list[Any]:
         return [action for action in actions_for(request, self.model) if action.needs_object]

@@ -22,6 +22,7 @@ from rag4c.kernel.errors import DomainError
 from rag4c.scope import gate
 from rag4c.scope.admin_parts import actions_for, admin_actor
 from rag4c.scope.manager import scope
+from rag4c.scope.refusals import note_refusal
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -153,6 +154,8 @@ def _call(action: ApiAction, actor: Actor, item: Chosen, fields: dict[str, Any],
     try:
         return Outcome(item.name, action.call(actor, item.row, fields))
     except DomainError as error:
+        if error.code != "approval_required" or reason:
+            note_refusal(actor, action.name, error)
         if error.code != "approval_required":
             return Outcome(item.name, error.message or _("This was refused."), error.code)
         wanted = error.data

@@ -91,6 +91,7 @@ RELATED: Final[dict[str, list[Related]]] = {}
 TILES: Final[list[Tile]] = []
 PANELS: Final[list[Panel]] = []
 _readable: Final[list[Callable[[Grant], QuerySet[Model, Any]]]] = []
+_readings: Final[list[Callable[..., Any]]] = []
 _history: Final[list[Callable[[str, Any, int], list[Any]]]] = []
 
 
@@ -129,6 +130,17 @@ def install_history(events_of: Callable[[str, Any, int], list[Any]]) -> None:
 def history_of(kind: str, key: Any, limit: int) -> list[Any]:
     """Events with `actor`, `code` and `at`; none when no ledger is wired."""
     return _history[0](kind, key, limit) if _history and kind else []
+
+
+def install_readings(record: Callable[..., Any]) -> None:
+    """record: as `ledger.record`; wiring hands it over."""
+    _readings[:] = [record]
+
+
+def note_reading(request: HttpRequest, code: str, subject: tuple[str, Any], data: dict[str, Any]) -> None:
+    """That a page with content or audit was opened, in the page's own transaction; ids and digests only."""
+    if _readings:
+        _readings[0](admin_actor(request), code, subject=subject, data=data)
 
 
 def admin_actor(request: HttpRequest) -> Actor:

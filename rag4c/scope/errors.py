@@ -14,6 +14,7 @@ from psycopg_pool import PoolTimeout
 from rest_framework import exceptions
 
 from rag4c.kernel.errors import Absent, Denied, DomainError, Invalid, Unavailable
+from rag4c.scope.refusals import note_request_refusal
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
@@ -80,6 +81,7 @@ def problem_handler(error: Exception, context: dict[str, Any]) -> HttpResponse |
             response["WWW-Authenticate"] = header
         return response
     known = as_domain_error(error)
+    note_request_refusal(context.get("request"), known)
     return problem(known.code, known.status, known.message, **({"data": known.data} if known.data else {})) if known else None
 
 

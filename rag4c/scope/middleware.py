@@ -10,6 +10,7 @@ from django.utils.cache import patch_cache_control
 from rag4c.kernel.errors import Absent
 from rag4c.scope.errors import as_domain_error, error_response
 from rag4c.scope.models import new_id
+from rag4c.scope.refusals import note_request_refusal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -51,6 +52,7 @@ class RequestRimMiddleware:
         known = as_domain_error(error)
         if known is None:
             log.error("request.failed", path=request.path, error=type(error).__name__, exc_info=_without_content(error))
+        note_request_refusal(request, known)
         return error_response(request, known)
 
 

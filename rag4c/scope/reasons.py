@@ -9,6 +9,8 @@ OUTSIDE_REASONS: Final[dict[str, str]] = {
     "login_slug": "the tenant of /t/<slug>/login/ by a SECURITY DEFINER function that returns an id",
     "probe": "SELECT 1 and the migration state for /readyz",
     "start_check": "who we are logged in as, before anything is served",
+    "seal_lag": "how long committed events wait for their seal, over all tenants, as numbers",
+    "sealing": "the sealer under the system login, by listed functions that take and return ids",
     "embedding_spaces": "the spaces of vectors are platform rows without a tenant",
 }
 
@@ -20,4 +22,9 @@ DEFINER_FUNCTIONS: Final[dict[str, str]] = {
     "rag4c_due_jobs": "system: (tenant, job) pairs that wait or whose lease is over",
     "rag4c_tenant_ids": "system: ids of active tenants",
     "rag4c_platform_tenants": "app: slugs, names and states of all tenants, inside the platform's own tenant only",
+    "rag4c_seal": "system: writes the next seals of one tenant's chain, returns how many",
+    "rag4c_unsealed": "system: (tenant, event) of the oldest event without a seal, with its time and whether an open transaction holds it",
+    "rag4c_unchecked_seals": "system: (tenant, event) of heads that are due for a checkpoint",
+    "rag4c_chains": "system: ids and slugs of all tenants, for verifying every chain",
+    "rag4c_seal_lag": "app: how many tenants wait for a seal and since when, as numbers",
 }

@@ -14,6 +14,7 @@ from django.test import Client
 
 from approvals import api as approvals
 from approvals.models import Absence, ApprovalRequest, BreakGlass, Delegation
+from compliance.models import ExportJob, SavedSearch, Task
 from documents import api as documents
 from documents.models import (
     Blob,
@@ -111,6 +112,12 @@ def fill_tenant(kit: TenantKit) -> Rows:
             subject_id="1",
             state="attention",
         )
+        rows.make(Task, kind="delivery.given_up", subject_kind="delivery", subject_id="1")
+        rows.make(SavedSearch, user_id=kit.alice.user_id, name="roles", filters={"code": "role.*"})
+        rows.make(
+            ExportJob, requested_by=kit.alice.ref, permit="policy:1", query_sha256=DIGEST, from_seq=1, to_seq=9, next_seq=10, prev_export_sha256="0" * 64,
+            state="done", count=9,
+        )  # fmt: skip
     tenants.create_token(actor=kit.alice, user_id=kit.alice.user_id, name="script")
     tenants.map_principal(actor=kit.alice, kind="user", external="1000", word="user:bob")
     change = {

@@ -157,6 +157,8 @@ def test_the_hosts_requests_are_the_systems_and_need_a_person_to_approve(acme, d
 def samples(kit, library):
     """action -> (subject, another that must give other bytes): of what exists in the tenant."""
     from approvals.guarded import PolicyDraft
+    from compliance.guarded import ExportDraft
+    from compliance.rules import AuditQuery
     from retrieval.guarded import ChannelMove
     from tenants.guarded import AclGrant, TokenDraft, VisitDraft
 
@@ -169,6 +171,7 @@ def samples(kit, library):
     return {
         "acl.grant": AclGrant(change.id, change.base_acl_rev, change.payload),
         "approval_policy.change": draft,
+        "audit.export": ExportDraft(1, 1, AuditQuery(), frozenset()),
         "channel.release": move,
         "channel.rollback": move,
         "role.grant": (kit.bob.user_id, "approver"),

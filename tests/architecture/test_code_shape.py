@@ -20,16 +20,18 @@ from rag4c.scope.tasks import ScopedTask
 from tests.architecture.sources import all_sources, failpoints, load_script
 
 lint = load_script("lint_rules")
-OURS = ("rag4c.", "tenants.", "approvals.", "documents.", "retrieval.", "verification.")
+OURS = ("rag4c.", "tenants.", "approvals.", "documents.", "retrieval.", "verification.", "compliance.")
 SYSTEM_TASKS = {
     "rag4c.ledger.tasks.sweep_deliveries": "looks over all tenants for pairs of ids, by a listed function; takes nothing",
     "approvals.tasks.sweep_approvals": "looks over all tenants for pairs of ids, by a listed function; takes nothing",
+    "rag4c.ledger.tasks.seal_events": "seals every chain by listed functions and hands ids to the workers; takes nothing",
     "documents.tasks.sweep_jobs": "looks over all tenants for pairs of ids, by a listed function; takes nothing",
 }
 # governance.md "Approvals": what a fresh tenant's policy says of each guarded action
 SEEDED = {
     "acl.grant": "none",
     "approval_policy.change": "none",
+    "audit.export": "none",
     "channel.release": "none",
     "channel.rollback": "none",
     "role.grant": "none",

@@ -10,7 +10,7 @@ from rag4c.platform_tables import PLATFORM_TABLES
 from rag4c.scope.reasons import DEFINER_FUNCTIONS
 from tests.architecture import catalogue
 
-OUR_APPS = {"tenants", "approvals", "documents", "retrieval", "verification", "ledger"}
+OUR_APPS = {"tenants", "approvals", "documents", "retrieval", "verification", "compliance", "ledger"}
 WITHOUT_TENANT = {"tenants_tenant_slug_key"}  # a slug is looked up before the tenant is known; only platform operators make tenants
 NO_MODEL_TENANT = {"tenants.Tenant": "is the tenant", "retrieval.EmbeddingSpace": "platform row: a model with its dimensions"}
 

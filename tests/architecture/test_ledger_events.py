@@ -25,7 +25,7 @@ WITHOUT_OWN_EVENT = {
     "documents.queue_job": "a part of add_revision and of the sync, which record it",
     "retrieval.bump_deny_rev": "a cache key, not a fact",
     "retrieval.cover_chunks": "a projection that can be rebuilt; draft_manifest records the manifest",
-    "ledger.deliver": "the delivery row is what is owed because of an event; its handler's doors record theirs",
+    "ledger.write_checkpoint": "a signed statement about events; an event of it would need a checkpoint of its own",
 }
 
 

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
-APPS = ("verification", "retrieval", "documents", "approvals", "ledger", "tenants")
+APPS = ("compliance", "verification", "retrieval", "documents", "approvals", "ledger", "tenants")
 
 
 def run_as_owner(*command: str) -> subprocess.CompletedProcess[str]:

@@ -14,7 +14,7 @@ from tests.architecture import catalogue
 USING = "({column} = (NULLIF(current_setting('rag4c.tenant'::text, true), ''::text))::uuid)"
 TENANT_ROW = "tenants_tenant"  # the tenant itself: its id is the tenant
 VECTOR_GRANTS = {"SELECT", "INSERT", "DELETE"}  # tables of embedding spaces are made by init-db, not by a migration
-WALLS = ("tenants", "documents", "retrieval", "verification", "approvals", "rag4c.ledger")
+WALLS = ("tenants", "documents", "retrieval", "verification", "approvals", "compliance", "rag4c.ledger")
 WRITES = {"INSERT", "UPDATE", "DELETE"}
 
 

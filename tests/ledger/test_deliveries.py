@@ -13,9 +13,9 @@ import pytest
 from psycopg.errors import InsufficientPrivilege
 
 from rag4c.celery import forget_inherited_pool
-from rag4c.kernel.errors import Transient
+from rag4c.kernel.errors import Conflict, Transient
 from rag4c.ledger import api, handlers, tasks
-from rag4c.ledger.models import Delivery
+from rag4c.ledger.models import Delivery, Event
 from rag4c.scope.manager import scope
 from tests.scope.support import ACME, GLOBEX
 
@@ -144,7 +144,10 @@ def test_too_many_attempts_end_in_attention_and_never_in_done(real_tenants, alic
     assert len(called) == api.MAX_ATTEMPTS
     assert read(key)[0] == "attention"
     make_due(owner)
-    assert due(system) == set()
+    assert (TENANT, key) not in due(system)
+    with scope(ACME):
+        told = Event.objects.get(code="delivery.given_up")
+    assert (told.subject_kind, told.subject_id) == ("delivery", key)  # somebody hears of it
     assert api.deliver(tenant_id=TENANT, delivery_id=key) == "absent"
 
 
@@ -297,3 +300,16 @@ def test_GOV_T8_the_system_login_reads_and_writes_no_tenant_table(real_tenants, 
     ):
         with pytest.raises(InsufficientPrivilege):
             system.execute(statement)
+
+
+def test_a_delivery_that_was_given_up_can_be_started_again(real_tenants, alice, subscribed, owner):
+    called = []
+    subscribed(lambda *row: called.append(row))
+    (key,) = owe(alice)
+    with pytest.raises(Conflict):
+        api.retry_delivery(actor=alice, delivery_id=key)
+    owner.execute("UPDATE ledger_delivery SET state = 'attention', attempts = 9")
+    api.retry_delivery(actor=alice, delivery_id=key)
+    assert read(key) == ("pending", 0)
+    assert api.deliver(tenant_id=TENANT, delivery_id=key) == "done"
+    assert called == [(TENANT, "7")]

@@ -17,6 +17,7 @@ def test_readyz_checks_login_migrations_broker_and_model(db, settings):
     response = Client().get("/readyz")
     assert response.json()["checks"] == {"database": "ok", "migrations": "ok", "broker": "ok", "model": "ok"}
     assert response.status_code == 200
+    assert set(response.json()["metrics"]) == {"seal_lag_s", "seal_waiting_tenants", "oldest_transaction_s", "seal_holder_pid"}
 
 
 def test_readyz_says_what_is_missing(db, settings, monkeypatch, tmp_path):

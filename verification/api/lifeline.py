@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from documents import api as documents
+from rag4c.ledger import api as ledger
 from rag4c.scope.manager import scope
 from retrieval import api as retrieval
 from verification.api.contract import LifelineStep, LifelineView
@@ -45,6 +46,8 @@ def read_lifeline(*, actor: Actor, answer_id: uuid.UUID) -> LifelineView:
         line = lineage[row.revision_chunk_id]
         found = _found_by(evidence.get(row.revision_chunk_id), projections.get(line.chunk_id))
         paths.append((*_said(row, checks[row.revision_chunk_id]), *found, *_came_from(line)))
+    with scope(grant):
+        ledger.record(actor, "lifeline.read", subject=("answer", record.pk), data={"documents": sorted(str(key) for key in readable)})
     return LifelineView(record.pk, record.status, record.reason, tuple(paths), tuple(findings), _answered_with(actor, record, manifest))
 
 

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 from documents import api as documents
 from rag4c.kernel.errors import Absent
+from rag4c.ledger import api as ledger
 from rag4c.scope.manager import scope
+from rag4c.scope.permissions import check_permission
 from retrieval import api as retrieval
 from verification.api.contract import AnswerView, CitationView, CitedDocument, ClaimView, ConflictSide, SourceView
 from verification.models import AnswerClaim, AnswerRecord, Citation, ContextManifest, EvidenceRow
@@ -18,7 +20,7 @@ if TYPE_CHECKING:
 
     from rag4c.kernel.grant import Actor
 
-__all__ = ["find_own_answer", "list_answers", "read_answer", "read_cited_document"]
+__all__ = ["find_own_answer", "list_answers", "list_answers_citing", "read_answer", "read_cited_document"]
 CONTEXT_LINES = 30
 SHOWN_PASSAGES = 3
 WITHHELD = "…"
@@ -33,13 +35,25 @@ def find_own_answer(actor: Actor, answer_id: uuid.UUID) -> AnswerRecord:
 
 
 def read_answer(*, actor: Actor, answer_id: uuid.UUID) -> AnswerView:
-    """The answer as stored, with each citation's state now; what the reader may not see any more is withheld.
+    """The answer as stored, with each citation's state now; what the reader may not see any more is withheld. The reading is recorded.
 
     Raises: Absent("answer").
     """
     with scope(actor.grant):
         record = find_own_answer(actor, answer_id)
-        return _view_of(actor, record)
+        view = _view_of(actor, record)
+        shown = {item.document_id for item in (*view.citations, *view.passages) if not item.is_withheld}
+        ledger.record(actor, "answer.read", subject=("answer", record.pk), data={"documents": sorted(shown)})
+    return view
+
+
+def list_answers_citing(*, actor: Actor, document_id: uuid.UUID) -> list[uuid.UUID]:
+    """Answers with a citation or passage of a document, for finding out who has read it. Raises: Denied("not_allowed")."""
+    check_permission(actor, "ledger.read")
+    with scope(actor.grant):
+        cited = Citation.objects.filter(document_id=document_id).values_list("answer_id", flat=True)
+        found = EvidenceRow.objects.filter(document_id=document_id).values_list("answer_id", flat=True)
+        return sorted({*cited, *found})
 
 
 def list_answers(*, actor: Actor, after: uuid.UUID | None = None, limit: int = 50) -> list[AnswerView]:
@@ -196,6 +210,7 @@ def read_cited_document(*, actor: Actor, answer_id: uuid.UUID, n: int) -> CitedD
             raise Absent("citation", "There is nothing here for you.")
         state = _states_now(actor, [row])[row.pk]
         text = documents.read_document_text(grant=actor.grant, revision_id=row.revision_chunk.revision_id)
+        ledger.record(actor, "citation.read", subject=("document", row.document_id), data={"answer": str(record.pk), "n": n})
     numbers = sorted({other.n for other in rows})
     at = numbers.index(n)
     before = text.text[: row.span_start].split("\n")

@@ -7,28 +7,34 @@ from typing import TYPE_CHECKING, Any, Final
 
 import structlog
 from django.db import connection, transaction
-from django.db.models import DurationField, ExpressionWrapper, F, Value
+from django.db.models import DurationField, ExpressionWrapper, F, Q, Value
 from django.db.models.functions import Now, Power
 from kombu.exceptions import OperationalError as BrokerError
 
 from rag4c.kernel import clock
 from rag4c.kernel.canonical import canonical_json
+from rag4c.kernel.errors import Conflict
 from rag4c.kernel.failpoints import fp
 from rag4c.kernel.grant import system_actor
 from rag4c.ledger import handlers
 from rag4c.ledger.models import Delivery, Event
 from rag4c.scope.manager import scope
 from rag4c.scope.models import new_id
+from rag4c.scope.permissions import check_permission
 
 if TYPE_CHECKING:
     import uuid
+    from collections.abc import Sequence
+    from datetime import datetime
 
     from rag4c.kernel.grant import Actor
 
-__all__ = ["deliver", "events_of", "find_due_deliveries", "record"]
+__all__ = ["deliver", "events_of", "find_due_deliveries", "list_readings", "record", "record_refusal", "retry_delivery"]
 log = structlog.get_logger()
 MAX_ATTEMPTS: Final = 8
 FIRST_RETRY_S: Final = 5
+READINGS: Final = ("answer.read", "audit.read", "citation.read", "document.read", "lifeline.read")  # the access log
+GIVEN_UP: Final = "delivery.given_up"
 
 
 def record(actor: Actor, code: str, *, subject: tuple[str, object], data: dict[str, Any] | None = None) -> uuid.UUID:
@@ -64,6 +70,12 @@ def record(actor: Actor, code: str, *, subject: tuple[str, object], data: dict[s
     return event_id
 
 
+def record_refusal(actor: Actor, action: str, error_code: str) -> None:
+    """Write down that an attempt was refused: `<action>.refused` with the error's code and nothing else, in a transaction of its own (GOV-U5)."""
+    with scope(actor.grant):
+        record(actor, f"{action}.refused", subject=("action", action), data={"code": error_code})
+
+
 def _hint(tenant_id: str, delivery_id: str) -> Any:
     def enqueue() -> None:
         from rag4c.ledger.tasks import deliver_event  # tasks import this module
@@ -92,7 +104,7 @@ def deliver(*, tenant_id: str, delivery_id: str) -> str:
         return "absent"
     handler = handlers.find_handler(delivery.code, delivery.handler)
     if handler is None or delivery.attempts > MAX_ATTEMPTS:
-        return _close(tenant_id, delivery_id, "attention")
+        return _close(tenant_id, delivery_id, "attention", delivery.code)
     fp("ledger.deliver.before")
     handler(tenant_id, delivery.subject_id)
     fp("ledger.deliver.after")
@@ -104,10 +116,25 @@ def _wait_before_next() -> Any:
     return ExpressionWrapper(Value(timedelta(seconds=FIRST_RETRY_S)) * Power(Value(2.0), F("attempts")), output_field=DurationField())
 
 
-def _close(tenant_id: str, delivery_id: str, state: str) -> str:
-    with scope(system_actor(tenant_id).grant):
-        Delivery.objects.filter(pk=delivery_id, state="pending").update(state=state)
+def _close(tenant_id: str, delivery_id: str, state: str, code: str = "") -> str:
+    """A delivery that is given up is an event, so that somebody hears of it; one about that event is not, or there would be no end."""
+    actor = system_actor(tenant_id)
+    with scope(actor.grant):
+        is_closed = Delivery.objects.filter(pk=delivery_id, state="pending").update(state=state)
+        if is_closed and state == "attention" and code != GIVEN_UP:
+            record(actor, GIVEN_UP, subject=("delivery", delivery_id))
     return state
+
+
+def retry_delivery(*, actor: Actor, delivery_id: uuid.UUID | str) -> None:
+    """Start a delivery again that was given up. Raises: Denied("not_allowed"), Conflict("delivery_not_given_up")."""
+    check_permission(actor, "job.retry")
+    with scope(actor.grant):
+        given_up = Delivery.objects.filter(pk=delivery_id, state="attention")
+        if not given_up.update(state="pending", attempts=0, due_at=Now()):
+            raise Conflict("delivery_not_given_up", "This delivery was not given up; nothing is to be started again.")
+        record(actor, "delivery.retried", subject=("delivery", delivery_id))
+        transaction.on_commit(_hint(str(actor.tenant_id), str(delivery_id)))
 
 
 def find_due_deliveries(limit: int = 500) -> list[tuple[str, str]]:
@@ -118,5 +145,16 @@ def find_due_deliveries(limit: int = 500) -> list[tuple[str, str]]:
 
 
 def events_of(subject_kind: str, subject_id: object, limit: int = 50) -> list[Event]:
-    """The latest events about one subject, newest first; inside a scope."""
-    return list(Event.objects.filter(subject_kind=subject_kind, subject_id=str(subject_id))[:limit])
+    """The latest changes of one subject, newest first, without its readings; inside a scope."""
+    return list(Event.objects.filter(subject_kind=subject_kind, subject_id=str(subject_id)).exclude(code__in=READINGS)[:limit])
+
+
+def list_readings(*, document_id: object, answer_ids: Sequence[object], since: datetime | None, until: datetime | None, limit: int) -> list[Event]:
+    """Readings of a document by itself or through one of these answers, newest first; inside a scope. until: exclusive."""
+    about = Q(subject_kind="document", subject_id=str(document_id)) | Q(subject_kind="answer", subject_id__in=[str(key) for key in answer_ids])
+    rows = Event.objects.filter(about, code__in=READINGS)
+    if since is not None:
+        rows = rows.filter(at__gte=since)
+    if until is not None:
+        rows = rows.filter(at__lt=until)
+    return list(rows[:limit])
