@@ -168,15 +168,17 @@ def read_visit(tenant_id: uuid.UUID, reason: str, minutes: int) -> guarded.Visit
 
 
 def open_session(actor: Actor, kind: str, visit: guarded.VisitDraft, *, permit: str, session_id: uuid.UUID | None = None) -> ActingSession:
-    """The row in the tenant and the events of both; inside `one_transaction`. Raises: Absent("tenant"), Denied("support_not_allowed")."""
+    """The row in the tenant and the events of both; inside `one_transaction`. Raises: Absent("tenant"), Denied("not_allowed" | "person_needed" |
+    "support_not_allowed")."""
     is_glass = kind == "break_glass"
+    operator_id = check_operating_person(actor, "support.break_glass" if is_glass else "support.open")
     with scope(Grant(visit.tenant_id)):
         tenant = _find_open_tenant(visit.tenant_id, is_glass=is_glass)
         row = SupportSession.objects.create(
             **({"pk": session_id} if session_id else {}),
             tenant_id=visit.tenant_id,
             kind=kind,
-            operator_id=actor.user_id,
+            operator_id=operator_id,
             reason=visit.reason,
             permit=permit,
             expires_at=after(timedelta(minutes=visit.minutes)),
