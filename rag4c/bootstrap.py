@@ -13,7 +13,7 @@ from psycopg.conninfo import conninfo_to_dict, make_conninfo
 
 from rag4c.embedded import initdb
 from rag4c.embedded.services import Services, start_services
-from rag4c.embedded.storage import load_credentials, prepare_root
+from rag4c.embedded.storage import load_credentials, prepare_root, read_credentials
 from rag4c.kernel import env
 from rag4c.kernel.errors import Invalid, Unavailable
 
@@ -70,6 +70,22 @@ def start_platform() -> Platform:
     server = services.postgres
     _export(server.host, server.port, {**passwords, **server.passwords}, services.redis.url())
     return Platform(services, server.dsn("postgres", "postgres"), {**passwords, **server.passwords})
+
+
+def attach_platform() -> None:
+    """For one process of a platform whose services run elsewhere and which `rag4c init-db` has prepared: passwords from RAG4C_HOME into the environment.
+
+    Raises: Invalid("services_unknown") without RAG4C_DB_HOST and RAG4C_BROKER_URL; Unavailable("not_prepared") before `rag4c init-db`.
+    """
+    if not env.read_str("RAG4C_DB_HOST") or not env.read_str("RAG4C_BROKER_URL"):
+        raise Invalid("services_unknown", "Set RAG4C_DB_HOST and RAG4C_BROKER_URL, or start everything with `rag4c up`.")
+    known = read_credentials(env.home_dir())
+    if any(name not in known for name in SECRETS):
+        raise Unavailable("not_prepared", f"Run `rag4c init-db` with the same RAG4C_HOME first ({env.home_dir()}).")
+    os.environ.setdefault("RAG4C_SECRET_KEY", known["secret_key"])
+    os.environ.setdefault("RAG4C_MODEL_DIR", str(env.home_dir() / "models"))
+    for name, role in ROLES.items():
+        os.environ.setdefault(f"RAG4C_DB_PASSWORD_{name.upper()}", known[role])
 
 
 def _export(host: str, port: int, passwords: dict[str, str], broker_url: str) -> None:

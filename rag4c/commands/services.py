@@ -26,6 +26,8 @@ CREDENTIALS = "demo-credentials.json"
 
 def add_commands(commands: Any) -> None:
     add_command(commands, "up", run_up, "start everything and serve until Ctrl-C", tenant=False)
+    serve = add_command(commands, "serve", run_serve, "one process in the foreground, for a platform of containers", tenant=False)
+    serve.add_argument("program", choices=("web", "worker", "system", "beat"))
     add_command(commands, "init-db", run_init_db, "create or bring up to date roles, database and tables", tenant=False)
     demo = add_command(commands, "demo", run_demo, "ingest documents, ask questions, and compare with what is expected", tenant=False)
     demo.add_argument("--docs", type=Path, help="folder of documents (default: the demo corpus)")
@@ -42,6 +44,15 @@ def run_init_db(arguments: argparse.Namespace) -> int:
         platform.stop()
     say("The database is up to date.")
     return 0
+
+
+def run_serve(arguments: argparse.Namespace) -> int:
+    """Becomes the program: signals reach it directly, and the other logins' passwords are not in its environment."""
+    bootstrap.attach_platform()
+    bootstrap.forget_powers()
+    program = next(row for row in service_programs(env.read_int("RAG4C_PORT") or 8080) if row.name == arguments.program)
+    os.environ.update(program.env)
+    os.execvpe(program.argv[0], list(program.argv), os.environ)  # noqa: S606  # our own argv, no shell
 
 
 def run_up(arguments: argparse.Namespace) -> int:

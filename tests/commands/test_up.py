@@ -12,9 +12,12 @@ from pathlib import Path
 
 import httpx
 import pytest
+import yaml
 
+from rag4c.cli import build_parser
 from rag4c.embedded.ports import find_free_port
 from rag4c.embedded.processes import is_running
+from rag4c.kernel import env as kernel_env
 
 ROOT = Path(__file__).parents[2]
 RAG4C = [sys.executable, "-m", "rag4c.cli"]
@@ -181,3 +184,53 @@ def test_ctrl_c_loses_nothing_and_leaves_nothing(tmp_path):
     assert "Traceback" not in platform.log.read_text()
     status = platform.command("status", "--json")  # starts what it needs, finds what was kept, stops it again
     assert [row["knowledge_base"] for row in json.loads(status.stdout)["sources"]] == ["handbook"]
+
+
+def environ_of(pid: int) -> dict[str, str]:
+    rows = Path(f"/proc/{pid}/environ").read_bytes().decode(errors="replace").split("\0")
+    return dict(row.split("=", 1) for row in rows if "=" in row)
+
+
+def test_serve_is_one_process_with_one_login(running):
+    given = next(found for found in map(environ_of, running.children()) if found.get("RAG4C_DB_HOST"))
+    where = {name: given[name] for name in ("RAG4C_DB_HOST", "RAG4C_DB_PORT", "RAG4C_BROKER_URL")}
+    port = find_free_port()
+    process = subprocess.Popen([*RAG4C, "serve", "web"], env=running.env | where | {"RAG4C_PORT": str(port)}, cwd=ROOT, start_new_session=True)
+    try:
+        for _ in range(300):
+            assert process.poll() is None
+            try:
+                if httpx.get(f"http://127.0.0.1:{port}/readyz", timeout=5).status_code == 200:
+                    break
+            except httpx.TransportError:
+                time.sleep(0.1)
+        else:
+            raise AssertionError("not ready")
+        held = environ_of(process.pid)
+        assert held["RAG4C_DB_PASSWORD_APP"]
+        assert not held.get("RAG4C_DB_PASSWORD_SYSTEM")
+        assert not held.get("RAG4C_DB_PASSWORD_OWNER")
+    finally:
+        process.send_signal(signal.SIGTERM)
+    process.wait(30)
+
+
+def test_serve_without_services_says_what_to_set(tmp_path):
+    clean = {name: value for name, value in os.environ.items() if not name.startswith("RAG4C_")} | {"RAG4C_HOME": str(tmp_path)}
+    done = subprocess.run([*RAG4C, "serve", "web"], env=clean, cwd=ROOT, capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, "services_unknown" in done.stderr, "Traceback" in done.stderr) == (3, True, False)
+
+
+def test_the_composed_platform_names_commands_and_settings_that_exist():
+    composed = yaml.safe_load((ROOT / "docker-compose.yml").read_text())
+    parser, known = build_parser(), {row.name for row in kernel_env.VARIABLES}
+    ours = {name: row for name, row in composed["services"].items() if row["image"] == "rag4c"}
+    assert set(ours) == {"prepare", "web", "worker", "system", "beat"}
+    for row in ours.values():
+        parser.parse_args(row["command"])
+        assert set(row["environment"]) <= known
+    published = [port for row in composed["services"].values() for port in row.get("ports", ())]
+    assert published == ["127.0.0.1:8080:8080"]
+    copied = {line.split()[1].rstrip("/") for line in (ROOT / "Dockerfile").read_text().splitlines() if line.startswith("COPY ")}
+    packages = {path.parent.name for path in ROOT.glob("*/__init__.py")} - {"tests", "benchmarks"}
+    assert packages | {"templates"} <= copied
