@@ -12,7 +12,7 @@ import psycopg
 import pytest
 from psycopg.conninfo import make_conninfo
 
-from tests.services import STATE, TEMPLATE
+from tests.services import ROLES, STATE, TEMPLATE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -42,7 +42,8 @@ class Clones:
         connections["default"].close()
         connections["default"].close_pool()  # type: ignore[attr-defined]
         connections.settings["default"].update(HOST=self.host, PORT=str(self.port), NAME=name, PASSWORD=self.passwords["rag4c_app"])
-        os.environ["RAG4C_DB_NAME"] = name  # for processes that a test starts
+        logins = {f"RAG4C_DB_PASSWORD_{login.upper()}": self.passwords[role] for login, role in ROLES.items()}
+        os.environ.update(logins, RAG4C_DB_NAME=name, RAG4C_DB_HOST=self.host, RAG4C_DB_PORT=str(self.port))  # for processes that a test starts
 
 
 @pytest.fixture(scope="session")

@@ -43,6 +43,8 @@ WITHOUT_OWN_SCOPE = {
     "approvals/api/executing.py:_execute": "a savepoint inside the scope of execute_request",
     "approvals/api/policies.py:_store_policy": "a savepoint inside the scope of set_policy",
     "approvals/api/requests.py:_knock": "a savepoint that is rolled back: the door is tried inside the caller's scope",
+    "rag4c/ledger/api/sealing.py:seal_tenant": "the system's login: a named function for one tenant, no rows of business",
+    "rag4c/ledger/pruning.py:prune_month": "runs as the owner, who has no tenant",
     "retrieval/spaces.py:ensure_space": "runs as the owner, who has no tenant",
     "tenants/both.py:one_transaction": "around scopes of two tenants one after the other; it neither revokes readers nor publishes",
 }

@@ -17,12 +17,16 @@ from rag4c.kernel.grant import system_actor
 from rag4c.ledger import api as ledger
 from rag4c.ledger import keys
 from rag4c.scope.manager import scope
+from tests import cluster
 from tests.builders import make_tenant, make_user
 
 if TYPE_CHECKING:
     from tests.builders import TenantKit
 
 VERIFIER = Path(verify_main.__code__.co_filename)
+
+
+own_cluster, real_db = cluster.own_cluster, cluster.real_db  # fixtures of this package
 
 
 @pytest.fixture(autouse=True)
@@ -62,9 +66,9 @@ class Audit:
 
 
 @pytest.fixture
-def audit(real_db, postgres_clones):
+def audit(real_db, own_cluster):
     kit = make_tenant("acme")
-    return Audit(kit, make_user(kit.id, "charlie", "auditor"), postgres_clones.dsn("rag4c_system", real_db))
+    return Audit(kit, make_user(kit.id, "charlie", "auditor"), own_cluster.dsn("rag4c_system", real_db))
 
 
 @pytest.fixture

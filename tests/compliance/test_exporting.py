@@ -158,7 +158,7 @@ EXPORT = (
 
 
 @pytest.mark.parametrize("point", ["export.file.before", "export.file.after", "export.file.after@2", "export.finish.before", "export.finish.after"])
-def test_GOV_U_an_export_whose_writer_is_killed_goes_on_and_ends_in_the_same_bytes(audit, verify, real_db, postgres_clones, monkeypatch, point):
+def test_GOV_U_an_export_whose_writer_is_killed_goes_on_and_ends_in_the_same_bytes(audit, verify, real_db, own_cluster, monkeypatch, point):
     monkeypatch.setattr(rules, "LINES_PER_FILE", 4)
     monkeypatch.setattr("compliance.api.exporting.PAGE", 3)
     audit.record(9)
@@ -175,7 +175,7 @@ def test_GOV_U_an_export_whose_writer_is_killed_goes_on_and_ends_in_the_same_byt
         with pytest.raises(Transient) as caught:  # the dead writer's lease
             compliance.run_export(str(audit.kit.id), str(job_id))
         assert caught.value.code == "export_running"
-        with postgres_clones_owner(postgres_clones, real_db) as owner:
+        with postgres_clones_owner(own_cluster, real_db) as owner:
             owner.execute("UPDATE compliance_exportjob SET lease_until = now() - interval '1 second' WHERE state = 'running'")
     compliance.run_export(str(audit.kit.id), str(job_id))
     folder = compliance.read_export(actor=audit.auditor, job_id=job_id).folder

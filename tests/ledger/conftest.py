@@ -11,7 +11,10 @@ from rag4c.kernel.grant import Grant, system_actor
 from rag4c.ledger import handlers
 from rag4c.scope.manager import scope
 from tenants.models import Tenant
+from tests import cluster
 from tests.scope.support import ACME, GLOBEX
+
+own_cluster, real_db = cluster.own_cluster, cluster.real_db  # fixtures of this package
 
 
 @pytest.fixture
@@ -24,14 +27,14 @@ def real_tenants(real_db):
 
 
 @pytest.fixture
-def as_login(real_tenants, postgres_clones):
+def as_login(real_tenants, own_cluster):
     """Django's default alias under another login until the test ends. The SQL wall is for the app's connections; the others run in processes without it."""
     settings, before = connections.settings["default"], dict(connections.settings["default"])
 
     def switch(user):
         connection.close()
         connection.close_pool()
-        settings.update(before, USER=user, PASSWORD=postgres_clones.passwords[user])
+        settings.update(before, USER=user, PASSWORD=own_cluster.passwords[user])
         connection.execute_wrappers.clear()
 
     yield switch

@@ -23,14 +23,14 @@ TENANT = str(ACME.tenant_id)
 
 
 @pytest.fixture
-def system(real_tenants, postgres_clones):
-    with psycopg.connect(postgres_clones.dsn("rag4c_system", real_tenants), autocommit=True) as conn:
+def system(real_tenants, own_cluster):
+    with psycopg.connect(own_cluster.dsn("rag4c_system", real_tenants), autocommit=True) as conn:
         yield conn
 
 
 @pytest.fixture
-def owner(real_tenants, postgres_clones):
-    with psycopg.connect(postgres_clones.dsn("rag4c_owner", real_tenants), autocommit=True) as conn:
+def owner(real_tenants, own_cluster):
+    with psycopg.connect(own_cluster.dsn("rag4c_owner", real_tenants), autocommit=True) as conn:
         yield conn
 
 

@@ -20,14 +20,14 @@ from tests.scope.support import ACME, GLOBEX
 
 
 @pytest.fixture
-def owner(real_tenants, postgres_clones):
-    with psycopg.connect(postgres_clones.dsn("rag4c_owner", real_tenants), autocommit=True) as conn:
+def owner(real_tenants, own_cluster):
+    with psycopg.connect(own_cluster.dsn("rag4c_owner", real_tenants), autocommit=True) as conn:
         yield conn
 
 
 @pytest.fixture
-def app(real_tenants, postgres_clones):
-    with psycopg.connect(postgres_clones.dsn("rag4c_app", real_tenants), autocommit=True) as conn:
+def app(real_tenants, own_cluster):
+    with psycopg.connect(own_cluster.dsn("rag4c_app", real_tenants), autocommit=True) as conn:
         conn.execute("SELECT set_config('rag4c.tenant', %s, false)", [str(ACME.tenant_id)])
         yield conn
 

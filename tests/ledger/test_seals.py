@@ -47,29 +47,29 @@ def folders(tmp_path, monkeypatch, settings):
 
 
 @pytest.fixture
-def owner(real_tenants, postgres_clones):
-    with psycopg.connect(postgres_clones.dsn("rag4c_owner", real_tenants), autocommit=True) as conn:
+def owner(real_tenants, own_cluster):
+    with psycopg.connect(own_cluster.dsn("rag4c_owner", real_tenants), autocommit=True) as conn:
         yield conn
 
 
 @pytest.fixture
-def superuser(real_tenants, postgres_clones):
-    with psycopg.connect(postgres_clones.dsn("postgres", real_tenants), autocommit=True) as conn:
+def superuser(real_tenants, own_cluster):
+    with psycopg.connect(own_cluster.dsn("postgres", real_tenants), autocommit=True) as conn:
         yield conn
 
 
 @pytest.fixture
-def system(real_tenants, postgres_clones):
-    with psycopg.connect(postgres_clones.dsn("rag4c_system", real_tenants), autocommit=True) as conn:
+def system(real_tenants, own_cluster):
+    with psycopg.connect(own_cluster.dsn("rag4c_system", real_tenants), autocommit=True) as conn:
         yield conn
 
 
 @pytest.fixture
-def new_writer(real_tenants, postgres_clones):
+def new_writer(real_tenants, own_cluster):
     """Opens connections of the app inside Acme."""
 
     def connect():
-        conn = psycopg.connect(postgres_clones.dsn("rag4c_app", real_tenants))
+        conn = psycopg.connect(own_cluster.dsn("rag4c_app", real_tenants))
         conn.execute("SELECT set_config('rag4c.tenant', %s, false)", [TENANT])
         conn.commit()
         return conn
@@ -118,7 +118,7 @@ def run_all(threads):
     return threads
 
 
-def test_GOV_U1_eight_writers_with_delays_and_rollbacks_and_two_sealers_lose_nothing(owner, system, new_writer, real_tenants, postgres_clones):
+def test_GOV_U1_eight_writers_with_delays_and_rollbacks_and_two_sealers_lose_nothing(owner, system, new_writer, real_tenants, own_cluster):
     kept, stop = [], threading.Event()
 
     def write(number):
@@ -126,7 +126,7 @@ def test_GOV_U1_eight_writers_with_delays_and_rollbacks_and_two_sealers_lose_not
             write_some(conn, number, kept)
 
     def seal_on():
-        with psycopg.connect(postgres_clones.dsn("rag4c_system", real_tenants), autocommit=True) as conn:
+        with psycopg.connect(own_cluster.dsn("rag4c_system", real_tenants), autocommit=True) as conn:
             while not stop.is_set():
                 seal(conn, limit=7)
 
@@ -391,7 +391,7 @@ def test_GOV_U9_an_owner_who_switches_the_triggers_off_is_named_with_the_number(
     assert faults() == found
 
 
-def test_GOV_U8_a_chain_written_anew_is_whole_in_itself_and_contradicts_the_sink(real_tenants, alice, system, owner, postgres_clones):
+def test_GOV_U8_a_chain_written_anew_is_whole_in_itself_and_contradicts_the_sink(real_tenants, alice, system, owner, own_cluster):
     chain_of(alice, system)
     with triggers_off(owner, "ledger_event", "ledger_seal", "ledger_checkpoint"):
         owner.execute("DELETE FROM ledger_seal WHERE tenant_id = %s AND seq >= 4", [TENANT])
