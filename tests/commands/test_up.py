@@ -167,7 +167,7 @@ def test_config_masks_secrets_and_doctor_is_content(running):
     done = running.command("config")
     assert done.returncode == 0
     assert "RAG4C_HOME" in done.stdout
-    assert running.command("doctor").stdout.count("ok ") == 4
+    assert running.command("doctor").stdout.count("ok ") == 5
 
 
 def test_ctrl_c_loses_nothing_and_leaves_nothing(tmp_path):
