@@ -38,6 +38,7 @@ bench: .venv/.dev
 	@$(PY) -m benchmarks.ingest
 	@$(PY) -m benchmarks.handbook
 	@$(PY) -m benchmarks.access
+	@$(PY) -m benchmarks.ledger
 
 .venv/.browser: .venv/.dev
 	@.venv/bin/pip install --quiet -c constraints.txt -e '.[browser]'

@@ -251,6 +251,7 @@ def test_exports_are_for_those_who_may_and_of_their_tenant(audit):
 def test_what_cannot_be_exported_is_refused_with_a_sentence(audit, options, code):
     audit.record(3)
     audit.seal()
+    ledger.write_checkpoint(tenant_id=str(audit.kit.id))
     with pytest.raises(Invalid) as caught:
         compliance.request_export(actor=audit.auditor, **options)
     assert caught.value.code == code

@@ -65,6 +65,12 @@ def system(real_tenants, own_cluster):
 
 
 @pytest.fixture
+def sealed_platform(system):
+    """What the initialising wrote in the platform's own ledger is sealed already."""
+    system.execute("SELECT rag4c_seal(%s, 5000)", [PLATFORM_TENANT])
+
+
+@pytest.fixture
 def new_writer(real_tenants, own_cluster):
     """Opens connections of the app inside Acme."""
 
@@ -236,7 +242,7 @@ def run_system(code, dbname, **extra):
 
 
 @pytest.mark.parametrize(("point", "sealed"), [("seal.commit.before", 0), ("seal.commit.after", 3)])
-def test_GOV_U1_a_sealer_killed_on_either_side_of_its_commit_leaves_a_whole_chain(real_tenants, alice, owner, system, point, sealed):
+def test_GOV_U1_a_sealer_killed_on_either_side_of_its_commit_leaves_a_whole_chain(real_tenants, sealed_platform, alice, owner, point, sealed):
     record(alice, 3)
     killed = run_system("from rag4c.ledger import api; api.seal_all()", real_tenants, RAG4C_FAILPOINTS=f"{point}=kill")
     assert killed.returncode == -signal.SIGKILL
@@ -245,7 +251,7 @@ def test_GOV_U1_a_sealer_killed_on_either_side_of_its_commit_leaves_a_whole_chai
     assert faults() == []
 
 
-def test_GOV_T8_the_sealing_task_seals_every_tenant_and_asks_for_checkpoints(real_tenants, broker, alice, as_login, monkeypatch):
+def test_GOV_T8_the_sealing_task_seals_every_tenant_and_asks_for_checkpoints(real_tenants, sealed_platform, broker, alice, as_login, monkeypatch):
     record(alice, 3)
     monkeypatch.setenv("RAG4C_CHECKPOINT_SEALS", "2")
     as_login("rag4c_system")
@@ -260,7 +266,7 @@ def test_GOV_T8_the_sealing_task_seals_every_tenant_and_asks_for_checkpoints(rea
     assert api.find_unchecked_chains() == []
 
 
-def test_GOV_U10_lag_and_the_transaction_that_holds_sealing_are_figures(real_tenants, alice, owner, system, new_writer, monkeypatch):
+def test_GOV_U10_lag_and_the_transaction_that_holds_sealing_are_figures(real_tenants, sealed_platform, alice, system, new_writer, monkeypatch):
     assert (api.read_seal_lag().waiting_tenants, api.read_seal_lag().code) == (0, "ok")
     record(alice)
     waiting = api.read_seal_lag()

@@ -52,7 +52,7 @@ NEVER = {
     "WHERE m.knowledge_base_id = c.knowledge_base_id)",
     "channel rev without its release": "SELECT c.id FROM retrieval_channel c WHERE c.rev <> (SELECT count(*) FROM retrieval_release l WHERE l.channel_id = c.id)",
     "answer without its event": "SELECT a.id FROM verification_answerrecord a WHERE 1 <> (SELECT count(*) FROM ledger_event e "
-    "WHERE e.subject_kind = 'answer' AND e.subject_id = a.id::text AND e.code NOT LIKE '%.read')",
+    "WHERE e.code IN ('answer.given', 'answer.withheld') AND e.subject_id = a.id::text)",
     "event of an answer that is not there": "SELECT e.id FROM ledger_event e WHERE e.subject_kind = 'answer' AND NOT EXISTS (SELECT 1 "
     "FROM verification_answerrecord a WHERE a.id::text = e.subject_id)",
     "served item that is not completed": "SELECT i.id FROM retrieval_publisheditem i WHERE NOT EXISTS (SELECT 1 FROM documents_ingestjob j "
