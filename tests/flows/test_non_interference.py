@@ -49,7 +49,8 @@ def strip_named(value):
 def read_all(program, browser, questions):
     """Everything that Bob is told: answers, lists and pages."""
     lists = [fingerprint(program.get(path)) for path in ("/api/sources", "/api/documents", "/api/documents?q=desk")]
-    pages = [(response.status_code, TIME.sub(b"", response.content)) for response in map(browser.get, ("/", "/help/", "/admin/"))]
+    told = (fingerprint(browser.get(path)) for path in ("/", "/help/", "/admin/"))
+    pages = [(status, TIME.sub(b"", content)) for status, content, _ in told]
     answers = [program.post("/api/query", json.dumps({"question": question}), content_type="application/json") for question in questions]
     refused = [response.content for response in answers if response.status_code != 200]
     assert refused == []
@@ -85,6 +86,6 @@ def test_SYS_C1_documents_outside_the_grant_change_no_byte(acme, hidden, asked, 
     print(f"hidden={hidden} responses={len(questions)} changed={len(changed)}")
     assert changed == []
     assert before[1:] == after[1:]
-    assert sum('"status": "answered"' in told for told in before[0]) > asked // 3  # otherwise nothing was put to the test
+    assert sum('"status": "answered"' in told for told in before[0]) >= asked // 3  # otherwise nothing was put to the test
     alice = program_of(acme.alice).post("/api/query", json.dumps({"question": ASKED[0].format(1)}), content_type="application/json").json()
     assert alice["reason"] == "conflicting_evidence"  # who may read them is told of them

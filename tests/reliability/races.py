@@ -175,7 +175,7 @@ def race_edit_approve(rounds: int) -> Arena:
     def edit(pause_s: float) -> str:
         time.sleep(pause_s)
         with scope(desk.kit.system.grant), transaction.atomic():
-            tenants.revoke_role(actor=desk.kit.system, user_id=desk["bob"].user_id, role="auditor")  # takes Bob's row lock, as the door does
+            tenants.revoke_role(actor=desk.kit.system, user_id=desk["bob"].user_id, role="approver")  # takes Bob's row lock, as the door does
             seen["done"] = RoleAssignment.objects.filter(user_id=desk["bob"].user_id, role=ROLE, valid_to__isnull=True).exists()
         return "edited"
 
@@ -185,7 +185,7 @@ def race_edit_approve(rounds: int) -> Arena:
     for number in range(rounds):
         desk.set_policy()
         tenants.revoke_role(actor=desk["alice"], user_id=desk["bob"].user_id, role=ROLE)
-        tenants.grant_role(actor=desk["alice"], user_id=desk["bob"].user_id, role="auditor")
+        tenants.grant_role(actor=desk["alice"], user_id=desk["bob"].user_id, role="approver")
         desk.set_policy(quorum(1))
         asked = desk.ask()
         if number % 3:
