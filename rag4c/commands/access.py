@@ -94,7 +94,8 @@ def run_access(arguments: argparse.Namespace) -> int:
         subject = ("document", document_id)
         if arguments.question == "who":
             readers = tenants.who_could_see(actor=actor, subject=subject, **options)
-            emit(arguments, readers, [tenants.say_entrance(row.name, row.through, row.chain) for row in readers] or ["Nobody."])
+            ways = [(row.name, tenants.say_entrance(row.name, row.through, row.chain)) for row in readers]
+            emit(arguments, readers, [way if way.startswith(name) else f"{name}: {way}" for name, way in ways] or ["Nobody."])
             return 0 if readers else 1
         user_id = tenants.find_user(actor=actor, username=arguments.words[0])
         told = tenants.explain_access(actor=actor, user_id=user_id, subject=subject, **options)
