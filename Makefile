@@ -48,7 +48,7 @@ shots: .venv/.browser
 	@$(PY) -m tests.browser.shots
 
 reliability: .venv/.dev
-	@$(PY) -m pytest -q -m slow tests/reliability
+	@$(PY) -m pytest -q -m slow
 
 browser: .venv/.browser
 	@$(PY) -m pytest -q -m browser tests/browser

@@ -7,7 +7,7 @@ from dataclasses import replace
 from datetime import timedelta
 
 import pytest
-from django.db import DatabaseError, transaction
+from django.db import DatabaseError, connection, transaction
 
 from approvals import api
 from approvals.models import ApprovalRequest, BreakGlass, Delegation, Vote
@@ -19,7 +19,7 @@ from rag4c.scope import gate
 from rag4c.scope.manager import scope
 from tenants import api as tenants
 from tests.approvals.support import ANYBODY, REASON, ROLE, codes_about, count_rows, everyone, in_days, make_desk, quorum, user
-from tests.builders import work_off
+from tests.builders import make_tenant, work_off
 
 
 def refused(call, *args, **kwargs):
@@ -423,10 +423,31 @@ def test_GOV_A11_a_stage_with_escalation_gets_its_time_twice_then_expires(acme):
 def test_GOV_A12_vote_state_and_event_come_together_or_not_at_all(acme, monkeypatch):
     desk = make_desk(acme, quorum(1))
     asked = desk.ask()
+    monkeypatch.setattr("rag4c.kernel.failpoints._passes", Counter())
     monkeypatch.setenv("RAG4C_FAILPOINTS", "approval.vote.commit.before=raise")
     with pytest.raises(DomainError, match="failpoint"):
         desk.vote("charlie", asked)
     assert (desk.state(asked), count_rows(acme, asked)[0], codes_about(acme, asked)) == ("pending", 0, ["approval.requested"])
+
+
+def test_GOV_A12_vote_and_execution_are_of_the_same_transaction_as_their_events(real_db):
+    desk = make_desk(make_tenant("acme"), quorum(1))
+    asked, written = desk.ask(), {}
+
+    def note(execute, sql, params, many, context):
+        result = execute(sql, params, many, context)
+        for table, code in (("approvals_vote", "approval.voted"), ("approvals_execution", "approval.executed")):
+            if sql.startswith(f'INSERT INTO "{table}"'):
+                written[code] = context["connection"].connection.execute("SELECT pg_current_xact_id()::text").fetchone()[0]
+        return result
+
+    with connection.execute_wrapper(note):
+        desk.vote("charlie", asked)
+        desk.run(asked)
+    with scope(desk.kit.system.grant):
+        told = {event.code: str(event.xid) for event in Event.objects.filter(code__in=["approval.voted", "approval.executed"])}
+    assert len(set(written.values())) == 2
+    assert told == written
 
 
 @pytest.mark.parametrize("point", ["approval.execute.before", "approval.execute.after", "approval.commit.before"])
@@ -520,6 +541,17 @@ def test_GOV_A1_a_permit_is_spent_by_the_first_door_that_it_opens(acme, monkeypa
     monkeypatch.setitem(gate.REGISTRY, "role.grant", replace(action, execute=go_twice))
     assert desk.run(asked) == "failed"
     assert (desk.row(asked).fault_code, desk.holds("bob"), count_rows(acme, asked)) == ("approval_required", False, (1, 0, 0))
+
+
+def test_GOV_A8_a_permit_lets_nothing_pass_but_the_payload_that_was_approved(acme, monkeypatch):
+    desk = make_desk(acme, quorum(1))
+    asked = desk.ask()
+    desk.vote("charlie", asked)
+    action = gate.REGISTRY["role.grant"]
+    wider = replace(action, execute=lambda actor, payload: action.execute(actor, {**payload, "role": "tenant_admin"}))
+    monkeypatch.setitem(gate.REGISTRY, "role.grant", wider)
+    assert desk.run(asked) == "failed"
+    assert (desk.row(asked).fault_code, desk.holds("bob", "tenant_admin"), count_rows(acme, asked)) == ("approval_required", False, (1, 0, 0))
 
 
 def test_GOV_A_asking_knocks_at_the_door_first(acme, globex):

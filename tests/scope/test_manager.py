@@ -67,6 +67,14 @@ def test_GOV_T3_another_tenant_is_invisible_even_on_the_base_manager(two_tenants
         assert Group.objects.get().name == "team"
 
 
+def test_GOV_T3_the_manager_names_the_tenant_itself(two_tenants):
+    with scope(ACME):
+        for rows in (Group.objects.all(), Group.objects.visible_to(ACME), Group.objects.filter(slug="team-0")):
+            sql, values = rows.query.sql_with_params()
+            assert '"tenant_id" = %s' in sql
+            assert ACME.tenant_id in values
+
+
 def test_GOV_T3_raw_sql_in_a_scope_sees_one_tenant(two_tenants):
     make_groups(ACME, 2)
     make_groups(GLOBEX, 3)
