@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
+from django.db.models import Exists, OuterRef
 from django.urls import path
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -111,7 +112,8 @@ class ApprovalRequestAdmin(ScopedAdmin[ApprovalRequest]):
 
 @admin.register(ActionPolicy)
 class ActionPolicyAdmin(ScopedAdmin[ActionPolicy]):
-    list_display = ("action", "rev", "needs", person_column("set_by", gettext_lazy("by")), when_column("set_at", gettext_lazy("since")))
+    list_display = ("action", "rev", "situation", "needs", person_column("set_by", gettext_lazy("by")), when_column("set_at", gettext_lazy("since")))
+    fields = ("action", "rev", "situation", "needs", "review_hours", "set_by", "set_at", "id")
     list_filter = ("mode", "action")
     ordering = ("action", "-rev")
     people = ("set_by",)
@@ -122,15 +124,21 @@ class ActionPolicyAdmin(ScopedAdmin[ActionPolicy]):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ActionPolicy]:
         rows: QuerySet[ActionPolicy] = super().get_queryset(request)
-        return rows.prefetch_related("stages")
+        newer = ActionPolicy.objects.filter(action=OuterRef("action"), rev__gt=OuterRef("rev"))
+        return rows.prefetch_related("stages").annotate(is_replaced=Exists(newer))
 
     @admin.display(description=gettext_lazy("needs"), ordering="mode")
     def needs(self, policy: ActionPolicy) -> str:
         stages = "; ".join(str(stage) for stage in sorted(policy.stages.all(), key=lambda stage: stage.number))
-        return state_label(stages or policy.get_mode_display(), "good" if policy.mode == "none" else "odd")
+        return stages or policy.get_mode_display()
 
-    def headline(self, policy: ActionPolicy) -> str:
-        return _("%(action)s, revision %(rev)d: %(mode)s.") % {"action": policy.action, "rev": policy.rev, "mode": policy.get_mode_display()}
+    @admin.display(description=gettext_lazy("state"))
+    def situation(self, policy: Any) -> str:
+        return state_label(_("replaced"), "gone") if policy.is_replaced else state_label(_("in force"), "good")
+
+    def headline(self, policy: Any) -> str:
+        told = _("%(action)s, revision %(rev)d: %(needs)s.") % {"action": policy.action, "rev": policy.rev, "needs": self.needs(policy)}
+        return told + (" " + _("A newer revision is in force.") if policy.is_replaced else "")
 
     def get_urls(self) -> list[Any]:
         return [path("simulate/", self.admin_site.admin_view(lambda r: show_simulation(self, r)), name="approvals_simulate"), *super().get_urls()]
@@ -153,6 +161,7 @@ class DelegationAdmin(ScopedAdmin[Delegation]):
         link_column("delegator", gettext_lazy("from")), link_column("delegate", gettext_lazy("to")), when_column("valid_from", gettext_lazy("begins")),
         when_column("valid_to", gettext_lazy("ends")), "situation",
     )  # fmt: skip
+    list_display_links = ("situation",)  # the first column leads to the person
     list_select_related = ("delegator", "delegate")
     view_permission = "approval.read"
     subject_kind = "delegation"
@@ -169,6 +178,7 @@ class AbsenceAdmin(ScopedAdmin[Absence]):
     list_display = (
         link_column("user", gettext_lazy("person")), when_column("valid_from", gettext_lazy("begins")), when_column("valid_to", gettext_lazy("ends")), "situation",
     )  # fmt: skip
+    list_display_links = ("situation",)
     list_select_related = ("user",)
     view_permission = "approval.read"
     subject_kind = "absence"
@@ -187,6 +197,7 @@ class BreakGlassAdmin(ScopedAdmin[BreakGlass]):
         when_column("review_by", gettext_lazy("review by")),
         person_column("reviewed_by", gettext_lazy("reviewed by")),
     )
+    list_display_links = ("situation",)  # the first column leads to the request
     list_select_related = ("request",)
     list_filter = (OpenFilter,)
     people = ("reviewed_by",)

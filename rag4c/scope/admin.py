@@ -19,6 +19,7 @@ from django.utils.translation import gettext_lazy as _
 
 from rag4c.kernel.canonical import sha256_hex
 from rag4c.scope.admin_actions import action_url, list_actions, own_scopes, show_action
+from rag4c.scope.admin_columns import person_column
 from rag4c.scope.admin_parts import RELATED, actions_for, history_of, may, note_reading, readable_document_ids
 from rag4c.scope.views import actor_of, find_actor
 
@@ -169,7 +170,10 @@ class ObjectPageMixin:
         return tuple(self.get_fields(request, obj))
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Sequence[str]:
-        return self.fields or (*(field.name for field in self.opts.fields if field.name not in {"tenant", "id"}), "id")  # type: ignore[attr-defined]
+        """A person's ref is shown as a name."""
+        names = self.fields or (*(field.name for field in self.opts.fields if field.name not in {"tenant", "id"}), "id")  # type: ignore[attr-defined]
+        people = {name: person_column(name, self.opts.get_field(name).verbose_name) for name in names if name in self.people}  # type: ignore[attr-defined]
+        return tuple(people.get(name, name) for name in names)
 
     def render_change_form(self, request: HttpRequest, context: dict[str, Any], **kwargs: Any) -> HttpResponse:
         obj: Any = kwargs.get("obj")

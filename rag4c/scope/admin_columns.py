@@ -56,6 +56,8 @@ def show_time(at: datetime | None) -> str:
         return NONE
     now = clock.now()
     text = _("in %s") % timeuntil(at, now) if at > now else _("%s ago") % timesince(at, now)
+    if 0 <= (now - at).total_seconds() < 60:
+        text = _("just now")
     return format_html('<time datetime="{}" title="{}">{}</time>', at.isoformat(), at.strftime("%Y-%m-%d %H:%M:%S UTC"), text)
 
 
