@@ -15,7 +15,7 @@ from approvals.admin_pages import request_context, say_standing, show_simulation
 from approvals.models import Absence, ActionPolicy, ApprovalRequest, BreakGlass, Delegation
 from rag4c.kernel import clock
 from rag4c.scope.admin import ScopedAdmin, ScopedChangeList
-from rag4c.scope.admin_columns import link_column, link_to, person_column, show_time, state_label, when_column
+from rag4c.scope.admin_columns import link_column, link_to, person_column, say_state, show_time, state_label, when_column
 from rag4c.scope.admin_parts import may
 from rag4c.scope.views import actor_of
 
@@ -130,7 +130,7 @@ class ActionPolicyAdmin(ScopedAdmin[ActionPolicy]):
     @admin.display(description=gettext_lazy("needs"), ordering="mode")
     def needs(self, policy: ActionPolicy) -> str:
         stages = "; ".join(str(stage) for stage in sorted(policy.stages.all(), key=lambda stage: stage.number))
-        return stages or policy.get_mode_display()
+        return stages or say_state(policy, "mode")
 
     @admin.display(description=gettext_lazy("state"))
     def situation(self, policy: Any) -> str:
@@ -211,7 +211,7 @@ class BreakGlassAdmin(ScopedAdmin[BreakGlass]):
     @admin.display(description=gettext_lazy("state"), ordering="state")
     def situation(self, row: BreakGlass) -> str:
         kind = {"open": "waits", "overdue": "bad", "confirmed": "good", "disputed": "odd"}[row.state]
-        return state_label(row.get_state_display(), kind)
+        return state_label(say_state(row), kind)
 
     def headline(self, row: Any) -> str:
         return _("%(action)s was done without an approval: %(reason)s") % {"action": row.request.action, "reason": row.request.reason}

@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy
 from approvals import api
 from approvals.admin_forms import CommentForm, DelegateForm, StageFields, UntilForm, VoteForm, read_stages
 from rag4c.kernel import clock
+from rag4c.scope.admin_columns import say_state
 from rag4c.scope.admin_parts import ApiAction, Panel, Related, Tile, offer_action, offer_panels, offer_related, offer_tiles
 from tenants import api as tenants
 
@@ -98,15 +99,15 @@ def dispute(actor: Actor, row: BreakGlass, fields: Fields) -> str:
 
 
 def say_closed(request: ApprovalRequest) -> str:
-    return "" if request.state == "pending" else _("It is %s.") % request.get_state_display()
+    return "" if request.state == "pending" else _("It is %s.") % say_state(request)
 
 
 def say_not_open(request: ApprovalRequest) -> str:
-    return "" if request.state in {"pending", "approved"} else _("It is %s.") % request.get_state_display()
+    return "" if request.state in {"pending", "approved"} else _("It is %s.") % say_state(request)
 
 
 def say_not_approved(request: ApprovalRequest) -> str:
-    return "" if request.state == "approved" else _("It is %s.") % request.get_state_display()
+    return "" if request.state == "approved" else _("It is %s.") % say_state(request)
 
 
 def say_over(row: Any) -> str:

@@ -20,7 +20,7 @@ from compliance.models import ExportJob, SavedSearch, Task
 from rag4c.kernel import clock
 from rag4c.scope.admin import ScopedAdmin
 from rag4c.scope.admin_actions import own_scopes
-from rag4c.scope.admin_columns import NONE, digest_column, person_column, state_label, when_column
+from rag4c.scope.admin_columns import NONE, digest_column, person_column, say_state, state_label, when_column
 from rag4c.scope.admin_parts import ApiAction, Panel, Tile, admin_actor, offer_action, offer_panels, offer_tiles
 from rag4c.scope.dbtime import ClockTimestamp
 from rag4c.scope.views import actor_of
@@ -180,10 +180,10 @@ class TaskAdmin(ScopedAdmin[Task]):
 
     @admin.display(description=gettext_lazy("state"), ordering="state")
     def situation(self, task: Task) -> str:
-        return state_label(task.get_state_display(), SHAPES[task.state])
+        return state_label(say_state(task), SHAPES[task.state])
 
     def headline(self, task: Task) -> str:
-        return _("%(what)s: %(state)s.") % {"what": self.what(task), "state": task.get_state_display()}
+        return _("%(what)s: %(state)s.") % {"what": self.what(task), "state": say_state(task)}
 
 
 @admin.register(ExportJob)
@@ -200,7 +200,7 @@ class ExportJobAdmin(ScopedAdmin[ExportJob]):
 
     def headline(self, job: ExportJob) -> str:
         told = _("Events #%(first)d to #%(last)d: %(state)s, %(n)d written.") % {
-            "first": job.from_seq, "last": job.to_seq, "state": job.get_state_display(), "n": job.count}  # fmt: skip
+            "first": job.from_seq, "last": job.to_seq, "state": say_state(job), "n": job.count}  # fmt: skip
         return told + (
             " " + _("Download the archive, unpack it, and read its VERIFY.md: it says how to check it elsewhere.") if job.state == "done" else ""
         )
@@ -211,7 +211,7 @@ class ExportJobAdmin(ScopedAdmin[ExportJob]):
 
     @admin.display(description=gettext_lazy("state"), ordering="state")
     def situation(self, job: ExportJob) -> str:
-        return state_label(job.get_state_display(), SHAPES[job.state])
+        return state_label(say_state(job), SHAPES[job.state])
 
     @admin.display(description=gettext_lazy("progress"))
     def progress(self, job: ExportJob) -> str:

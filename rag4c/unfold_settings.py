@@ -39,7 +39,9 @@ def find_entry(request: HttpRequest) -> str:
         is_below = request.path.startswith(parts.path) and parts.path != str(reverse_lazy("admin:index"))
         return (is_below or request.path == parts.path) and all(request.GET.get(name) == value for name, value in parse_qsl(parts.query))
 
-    return max(filter(fits, (str(item["link"]) for group in NAVIGATION for item in group["items"])), key=len, default="")
+    groups: list[Any] = NAVIGATION
+    links = [str(item["link"]) for group in groups for item in group["items"]]
+    return max((link for link in links if fits(link)), key=len, default="")
 
 
 def _list(title: Any, label: str, icon: str, query: str = "") -> dict[str, Any]:

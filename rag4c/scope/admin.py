@@ -180,7 +180,7 @@ class ObjectPageMixin:
         self._note_reading(request, obj)
         context.update(
             headline=self.headline(obj),
-            object_buttons=[(item, action_url(self, item.name, [obj.pk], origin="object"), item.refusal(obj)) for item in self._offered(request)],
+            object_buttons=self._list_buttons(request, obj),
             related=find_related(self.admin_site, request, obj),
             events=events_with_names(self.subject_kind, obj.pk, HISTORY_ON_PAGE) if may(request, "ledger.read") else [],
         )
@@ -194,6 +194,15 @@ class ObjectPageMixin:
             note_reading(request, "document.read", ("document", document_id), {"page": self.opts.model_name, "id": str(obj.pk)})
         elif self.reading:
             note_reading(request, self.reading, (self.opts.model_name, obj.pk), {})
+
+    def _list_buttons(self, request: HttpRequest, obj: Any) -> list[tuple[Any, str, str, bool]]:
+        """(action, address, why not now, is that said here); buttons in a row with the same refusal say it once, after the last."""
+        refusals = [item.refusal(obj) for item in self._offered(request)]
+        following = [*refusals, ""][1:]
+        return [
+            (item, action_url(self, item.name, [obj.pk], origin="object"), refusal, refusal != after)
+            for item, refusal, after in zip(self._offered(request), refusals, following, strict=True)
+        ]
 
     def _offered(self, request: HttpRequest) -> list[Any]:
         return [action for action in actions_for(request, self.model) if action.needs_object]

@@ -6,13 +6,14 @@ import contextlib
 import json
 import secrets
 import sys
+import tempfile
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from benchmarks.platform import temporary_platform
 from tests.browser.desk import Desk
-from tests.browser.shots import open_browser, serve
+from tests.browser.shots import IMAGES, open_browser, serve
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,31 +40,25 @@ class Walk:
     def set_policy(self) -> None:
         desk = self.charlie
         desk.open("Approvals", "Action policies")
-        desk.shoot("policies")
         desk.follow("channel.release")
         desk.press("Set the policy")
         desk.choose(s1_mode="quorum")
         desk.fill(s1_quorum="2", s1_approvers="role:approver, role:compliance_officer")
         self.said["policy rehearsed"] = desk.send()
-        desk.shoot("policy-form")
+        desk.shoot("governance-policy")
         self.said["policy"] = desk.send()
-        desk.shoot("policy-set")
 
     def be_away(self) -> None:
         """Bob lends his vote and says that he is away; both ends again after the simulation has shown it."""
         day = (datetime.now(UTC) + timedelta(days=3)).strftime("%Y-%m-%d")
         self.bob.open("Approvals", "Delegations")
-        self.bob.shoot("delegations-empty")
         self.bob.press("Delegate my votes")
         self.bob.fill(username="alice", valid_to_0=day, valid_to_1="08:00:00")
-        self.bob.shoot("delegation-form")
         self.said["delegated"] = self.bob.send()
-        self.bob.shoot("delegations")
         self.bob.open("Approvals", "Absences")
         self.bob.press("Say that I am away")
         self.bob.fill(valid_to_0=day, valid_to_1="08:00:00")
         self.said["away"] = self.bob.send()
-        self.bob.shoot("absences")
 
     def simulate(self) -> None:
         desk = self.charlie
@@ -72,13 +67,12 @@ class Walk:
         desk.choose(action="channel.release")
         desk.fill(username="alice")
         self.said["simulation"] = desk.send()
-        desk.shoot("simulation")
+        desk.shoot("governance-simulation")
 
     def come_back(self) -> None:
         for title in ("Delegations", "Absences"):
             self.bob.open("Approvals", title)
             self.bob.follow("in force")
-            self.bob.shoot(f"{title.lower()}-one")
             self.bob.press("End")
             self.said[f"ended {title.lower()}"] = self.bob.send()
 
@@ -87,7 +81,6 @@ class Walk:
         desk = self.alice
         desk.open("Knowledge", "Sources")
         desk.follow("folder")
-        desk.shoot("source")
         desk.press("Read again now")
         desk.send()
         desk.open("Operations", "Jobs")
@@ -104,53 +97,41 @@ class Walk:
         desk.press("Release to a channel")
         desk.choose(channel="live")
         desk.fill(reason=REASON)
-        desk.shoot("release-form")
         self.said["offered"] = desk.send()
-        desk.shoot("approval-offered")
+        desk.shoot("governance-approval-offered")
         desk.fill(approval_reason=REASON)
         self.said["asked"] = desk.send()
-        desk.shoot("asked")
 
     def vote_own(self) -> None:
         desk = self.alice
         desk.open("Approvals", "My requests")
-        desk.shoot("my-requests")
         desk.follow("channel.release")
-        desk.shoot("request-mine")
         desk.press("Approve")
-        desk.shoot("vote-own")
         self.said["own vote"] = desk.send()
-        desk.shoot("vote-own-refused")
 
     def vote(self) -> None:
         """Bob on the request's page and with a comment, Charlie from the list."""
         desk = self.bob
         desk.open("Approvals", "Inbox")
-        desk.shoot("inbox")
         desk.follow("channel.release")
         self.said["diff"] = desk.read()
-        desk.shoot("request")
         desk.press("Approve")
         desk.fill(comment="Read it; the rule is the one that was agreed.")
         self.said["first vote"] = desk.send()
-        desk.shoot("request-voted")
+        desk.shoot("governance-request")
         desk = self.charlie
         desk.open("Approvals", "Inbox")
         desk.run_on(["channel.release"], "approve")
-        desk.shoot("vote-bulk")
         self.said["second vote"] = desk.send()
-        desk.shoot("voted")
 
     def see_live(self) -> None:
         desk = self.charlie
         desk.open("Approvals", "All requests")
         desk.follow("channel.release")
         self.said["executed"] = desk.wait_until(lambda text: "runs soon" not in text and "runs now" not in text)
-        desk.shoot("request-executed")
         desk.open("Publication", "Channels")
         desk.follow(row="live")
         self.said["channel"] = desk.read()
-        desk.shoot("channel")
 
     def change_readers(self) -> None:
         desk = self.alice
@@ -159,69 +140,54 @@ class Walk:
         desk.press("Set readers")
         desk.fill(readers="user:bob, role:compliance_officer", reason="Only those who run the car park need it.")
         self.said["rehearsed"] = desk.send()
-        desk.shoot("readers-rehearsed")
+        desk.shoot("governance-readers")
         self.said["readers"] = desk.send()
         desk.open("Tenants & people", "Changes of readers")
-        desk.shoot("reader-changes")
         desk.follow()
         self.said["reader diff"] = desk.read()
-        desk.shoot("reader-change")
 
     def ask_access(self) -> None:
         desk = self.charlie
         desk.open("Tenants & people", "Who may read what")
         desk.fill(document="badges/parking.md", person="alice")
         self.said["why"] = desk.send()
-        desk.shoot("access-why")
+        desk.shoot("governance-access")
         desk.fill(document="badges/parking.md", person="")
         self.said["who"] = desk.send()
-        desk.shoot("access-who")
         self.alice.open("Tenants & people", "Roles and permissions")
         self.said["matrix"] = self.alice.read()
-        self.alice.shoot("matrix")
 
     def work_task(self) -> None:
         desk = self.charlie
         desk.open("Compliance", "Tasks")
-        desk.shoot("tasks")
         desk.follow()
-        desk.shoot("task")
         desk.press("Take it")
-        desk.shoot("task-take")
         self.said["claimed"] = desk.send()
         desk.press("Resolve")
         desk.fill(reason="The map was drawn again and the file replaced.")
         self.said["resolved"] = desk.send()
-        desk.shoot("task-resolved")
 
     def search_audit(self) -> None:
         desk = self.charlie
         desk.open("Compliance", "Ledger")
-        desk.shoot("ledger")
         desk.press("Keep a search")
         desk.fill(code="approval.*", name="What was approved")
-        desk.shoot("search-form")
         desk.send()
         desk.open("Compliance", "Saved searches")
-        desk.shoot("searches")
         desk.follow("approval.*")
         self.said["found"] = desk.read()
-        desk.shoot("ledger-found")
+        desk.shoot("governance-ledger")
         desk.follow()
-        desk.shoot("event")
 
     def export(self, folder: Path) -> None:
         desk = self.charlie
         desk.open("Compliance", "Audit exports")
-        desk.shoot("exports-empty")
         desk.press("Export the ledger")
         desk.page.check("input[name=views][value=csv]")
-        desk.shoot("export-form")
         self.said["export asked"] = desk.send()
         desk.wait_until(lambda text: "done" in desk.page.locator("#result_list tbody").inner_text())
-        desk.shoot("exports")
         desk.follow()
-        desk.shoot("export")
+        desk.shoot("governance-export")
         with desk.page.expect_download() as arriving:
             desk.page.get_by_role("link", name=".zip").click()
         arriving.value.save_as(folder / "export.zip")
@@ -264,8 +230,8 @@ def write_files(folder: Path) -> None:
         (folder / name).write_text(text)
 
 
-def main(folder: Path, pictures: Path | None) -> None:
-    """Args: folder: gets `docs`, the downloaded `export.zip`, and the public key `public.pem`."""
+def walk(folder: Path, pictures: Path | None) -> Said:
+    """On a platform of its own. Args: folder: gets `docs`, the downloaded `export.zip`, and the public key `public.pem`. pictures: as `Desk`."""
     passwords = {name: secrets.token_urlsafe(12) for name in ("alice", "bob", "charlie")}
     write_files(folder / "docs")
     with temporary_platform(passwords) as kit:
@@ -276,8 +242,17 @@ def main(folder: Path, pictures: Path | None) -> None:
         with workers(), serve() as base, open_browser() as browser:
             said = Walk(browser, base, passwords, pictures).take(folder)
         (folder / "public.pem").write_bytes(public_key_path().read_bytes())
-    print(json.dumps(said))
+    return said
+
+
+def main() -> None:
+    """With a folder: the walk for the test. Without: pictures for the documentation."""
+    if len(sys.argv) > 1:
+        print(json.dumps(walk(Path(sys.argv[1]), None)))
+        return
+    with tempfile.TemporaryDirectory() as folder:
+        walk(Path(folder), IMAGES)
 
 
 if __name__ == "__main__":
-    main(Path(sys.argv[1]), Path(sys.argv[2]) if len(sys.argv) > 2 else None)
+    main()
