@@ -46,6 +46,7 @@ bench: .venv/.dev
 
 shots: .venv/.browser
 	@$(PY) -m tests.browser.shots
+	@$(PY) -m tests.browser.governance
 
 reliability: .venv/.dev
 	@$(PY) -m pytest -q -m slow

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import admin
+from django.db.models import Exists, OuterRef
 from django.urls import path
 from django.utils.translation import gettext as _
 from django.utils.translation import gettext_lazy
@@ -14,7 +15,7 @@ from approvals.admin_pages import request_context, say_standing, show_simulation
 from approvals.models import Absence, ActionPolicy, ApprovalRequest, BreakGlass, Delegation
 from rag4c.kernel import clock
 from rag4c.scope.admin import ScopedAdmin, ScopedChangeList
-from rag4c.scope.admin_columns import link_column, link_to, person_column, show_time, state_label, when_column
+from rag4c.scope.admin_columns import link_column, link_to, person_column, say_state, show_time, state_label, when_column
 from rag4c.scope.admin_parts import may
 from rag4c.scope.views import actor_of
 
@@ -111,7 +112,8 @@ class ApprovalRequestAdmin(ScopedAdmin[ApprovalRequest]):
 
 @admin.register(ActionPolicy)
 class ActionPolicyAdmin(ScopedAdmin[ActionPolicy]):
-    list_display = ("action", "rev", "needs", person_column("set_by", gettext_lazy("by")), when_column("set_at", gettext_lazy("since")))
+    list_display = ("action", "rev", "situation", "needs", person_column("set_by", gettext_lazy("by")), when_column("set_at", gettext_lazy("since")))
+    fields = ("action", "rev", "situation", "needs", "review_hours", "set_by", "set_at", "id")
     list_filter = ("mode", "action")
     ordering = ("action", "-rev")
     people = ("set_by",)
@@ -122,15 +124,21 @@ class ActionPolicyAdmin(ScopedAdmin[ActionPolicy]):
 
     def get_queryset(self, request: HttpRequest) -> QuerySet[ActionPolicy]:
         rows: QuerySet[ActionPolicy] = super().get_queryset(request)
-        return rows.prefetch_related("stages")
+        newer = ActionPolicy.objects.filter(action=OuterRef("action"), rev__gt=OuterRef("rev"))
+        return rows.prefetch_related("stages").annotate(is_replaced=Exists(newer))
 
     @admin.display(description=gettext_lazy("needs"), ordering="mode")
     def needs(self, policy: ActionPolicy) -> str:
         stages = "; ".join(str(stage) for stage in sorted(policy.stages.all(), key=lambda stage: stage.number))
-        return state_label(stages or policy.get_mode_display(), "good" if policy.mode == "none" else "odd")
+        return stages or say_state(policy, "mode")
 
-    def headline(self, policy: ActionPolicy) -> str:
-        return _("%(action)s, revision %(rev)d: %(mode)s.") % {"action": policy.action, "rev": policy.rev, "mode": policy.get_mode_display()}
+    @admin.display(description=gettext_lazy("state"))
+    def situation(self, policy: Any) -> str:
+        return state_label(_("replaced"), "gone") if policy.is_replaced else state_label(_("in force"), "good")
+
+    def headline(self, policy: Any) -> str:
+        told = _("%(action)s, revision %(rev)d: %(needs)s.") % {"action": policy.action, "rev": policy.rev, "needs": self.needs(policy)}
+        return told + (" " + _("A newer revision is in force.") if policy.is_replaced else "")
 
     def get_urls(self) -> list[Any]:
         return [path("simulate/", self.admin_site.admin_view(lambda r: show_simulation(self, r)), name="approvals_simulate"), *super().get_urls()]
@@ -153,6 +161,7 @@ class DelegationAdmin(ScopedAdmin[Delegation]):
         link_column("delegator", gettext_lazy("from")), link_column("delegate", gettext_lazy("to")), when_column("valid_from", gettext_lazy("begins")),
         when_column("valid_to", gettext_lazy("ends")), "situation",
     )  # fmt: skip
+    list_display_links = ("situation",)  # the first column leads to the person
     list_select_related = ("delegator", "delegate")
     view_permission = "approval.read"
     subject_kind = "delegation"
@@ -169,6 +178,7 @@ class AbsenceAdmin(ScopedAdmin[Absence]):
     list_display = (
         link_column("user", gettext_lazy("person")), when_column("valid_from", gettext_lazy("begins")), when_column("valid_to", gettext_lazy("ends")), "situation",
     )  # fmt: skip
+    list_display_links = ("situation",)
     list_select_related = ("user",)
     view_permission = "approval.read"
     subject_kind = "absence"
@@ -187,6 +197,7 @@ class BreakGlassAdmin(ScopedAdmin[BreakGlass]):
         when_column("review_by", gettext_lazy("review by")),
         person_column("reviewed_by", gettext_lazy("reviewed by")),
     )
+    list_display_links = ("situation",)  # the first column leads to the request
     list_select_related = ("request",)
     list_filter = (OpenFilter,)
     people = ("reviewed_by",)
@@ -200,7 +211,7 @@ class BreakGlassAdmin(ScopedAdmin[BreakGlass]):
     @admin.display(description=gettext_lazy("state"), ordering="state")
     def situation(self, row: BreakGlass) -> str:
         kind = {"open": "waits", "overdue": "bad", "confirmed": "good", "disputed": "odd"}[row.state]
-        return state_label(row.get_state_display(), kind)
+        return state_label(say_state(row), kind)
 
     def headline(self, row: Any) -> str:
         return _("%(action)s was done without an approval: %(reason)s") % {"action": row.request.action, "reason": row.request.reason}

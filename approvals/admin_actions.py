@@ -10,6 +10,7 @@ from django.utils.translation import gettext_lazy
 from approvals import api
 from approvals.admin_forms import CommentForm, DelegateForm, StageFields, UntilForm, VoteForm, read_stages
 from rag4c.kernel import clock
+from rag4c.scope.admin_columns import say_state
 from rag4c.scope.admin_parts import ApiAction, Panel, Related, Tile, offer_action, offer_panels, offer_related, offer_tiles
 from tenants import api as tenants
 
@@ -58,6 +59,14 @@ def set_policy(actor: Actor, policy: ActionPolicy, fields: Fields) -> str:
     return _("the policy has revision %d now.") % rev
 
 
+def rehearse_policy(actor: Actor, policy: ActionPolicy, fields: Fields) -> list[str]:
+    return api.preview_policy(actor=actor, action=policy.action, stages=read_stages(actor, fields))
+
+
+def say_replaced(policy: Any) -> str:
+    return _("A newer revision is in force; open that one.") if policy.is_replaced else ""
+
+
 def delegate(actor: Actor, obj: Any, fields: Fields) -> str:
     user_id = tenants.find_user(actor=actor, username=fields["username"])
     api.delegate(actor=actor, delegate_id=user_id, valid_from=fields["valid_from"], valid_to=fields["valid_to"])
@@ -90,15 +99,15 @@ def dispute(actor: Actor, row: BreakGlass, fields: Fields) -> str:
 
 
 def say_closed(request: ApprovalRequest) -> str:
-    return "" if request.state == "pending" else _("It is %s.") % request.get_state_display()
+    return "" if request.state == "pending" else _("It is %s.") % say_state(request)
 
 
 def say_not_open(request: ApprovalRequest) -> str:
-    return "" if request.state in {"pending", "approved"} else _("It is %s.") % request.get_state_display()
+    return "" if request.state in {"pending", "approved"} else _("It is %s.") % say_state(request)
 
 
 def say_not_approved(request: ApprovalRequest) -> str:
-    return "" if request.state == "approved" else _("It is %s.") % request.get_state_display()
+    return "" if request.state == "approved" else _("It is %s.") % say_state(request)
 
 
 def say_over(row: Any) -> str:
@@ -128,18 +137,39 @@ offer_action(
 offer_action(
     "approvals.ActionPolicy",
     ApiAction("set-policy", gettext_lazy("Set the policy"), "policy.manage", set_policy,
-              lambda policy: _("open requests keep their policy; new ones follow the stages below, or none when no stage is filled"), StageFields),
+              lambda policy: _("open requests keep their policy; new ones follow the stages below, or none when no stage is filled"), StageFields,
+              say_replaced, rehearse=rehearse_policy),
 )  # fmt: skip
 offer_action(
     "approvals.Delegation",
-    ApiAction("delegate-votes", gettext_lazy("Delegate my votes"), "approval.vote", delegate, str, DelegateForm, needs_object=False),
+    ApiAction(
+        "delegate-votes",
+        gettext_lazy("Delegate my votes"),
+        "approval.vote",
+        delegate,
+        str,
+        DelegateForm,
+        needs_object=False,
+        intro=gettext_lazy(
+            "Somebody else votes in your place for a while; you and they count once together. It never counts for what they ask themselves."
+        ),
+    ),
     ApiAction(
         "end-delegation", gettext_lazy("End"), "approval.vote", end_delegation, lambda row: _("the delegate votes no longer"), refusal=say_over
     ),
 )
 offer_action(
     "approvals.Absence",
-    ApiAction("set-absence", gettext_lazy("Say that I am away"), "approval.vote", set_absence, str, UntilForm, needs_object=False),
+    ApiAction(
+        "set-absence",
+        gettext_lazy("Say that I am away"),
+        "approval.vote",
+        set_absence,
+        str,
+        UntilForm,
+        needs_object=False,
+        intro=gettext_lazy("Those who wait for your vote see until when you are away. It lends your vote to nobody; a delegation does."),
+    ),
     ApiAction("end-absence", gettext_lazy("End"), "approval.vote", end_absence, lambda row: _("the person is back"), refusal=say_over),
 )
 offer_action(

@@ -26,6 +26,7 @@ STANDINGS = {
     "pending": "waits", "approved": "busy", "executing": "busy", "executed": "good", "failed": "bad", "rejected": "bad", "expired": "gone",
     "superseded": "gone", "cancelled": "gone", "blocked": "odd",
 }  # fmt: skip
+OPEN = {"pending", "approved", "executing", "blocked"}
 
 
 def say_standing(standing: str) -> str:
@@ -45,6 +46,7 @@ def request_context(request: HttpRequest, row: ApprovalRequest) -> dict[str, Any
     view = api.read_request(actor=actor, request_id=row.pk)
     return {
         "view": view,
+        "is_open": view.standing in OPEN,
         "told": say_headline(view),
         "standing": say_standing(view.standing),
         "lines": api.describe_request(actor=actor, request_id=row.pk),

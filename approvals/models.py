@@ -35,7 +35,7 @@ class ActionPolicy(TenantModel):
         verbose_name_plural = "action policies"
 
     def __str__(self) -> str:
-        return f"{self.action}: {self.mode}"
+        return f"{self.action}, revision {self.rev}"
 
 
 class Stage(TenantModel):
@@ -102,7 +102,7 @@ class ApprovalRequest(TenantModel):
         ]
 
     def __str__(self) -> str:
-        return f"{self.action} {self.subject_kind}:{self.subject_id}"
+        return f"{self.action}: {self.reason[:60]}"
 
 
 class Vote(TenantModel):
@@ -157,7 +157,7 @@ class Delegation(TenantModel):
         ]
 
     def __str__(self) -> str:
-        return f"{self.delegator_id} -> {self.delegate_id}"
+        return f"{self.delegator} → {self.delegate}"
 
 
 class Absence(TenantModel):
@@ -175,7 +175,7 @@ class Absence(TenantModel):
         ]
 
     def __str__(self) -> str:
-        return f"{self.user_id} until {self.valid_to:%Y-%m-%d}"
+        return f"{self.user} until {self.valid_to:%Y-%m-%d}"
 
 
 class Permit(TenantModel):

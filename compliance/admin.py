@@ -20,7 +20,7 @@ from compliance.models import ExportJob, SavedSearch, Task
 from rag4c.kernel import clock
 from rag4c.scope.admin import ScopedAdmin
 from rag4c.scope.admin_actions import own_scopes
-from rag4c.scope.admin_columns import NONE, digest_column, person_column, state_label, when_column
+from rag4c.scope.admin_columns import NONE, digest_column, person_column, say_state, state_label, when_column
 from rag4c.scope.admin_parts import ApiAction, Panel, Tile, admin_actor, offer_action, offer_panels, offer_tiles
 from rag4c.scope.dbtime import ClockTimestamp
 from rag4c.scope.views import actor_of
@@ -41,6 +41,18 @@ SHAPES = {
     "snoozed": "waits",
     "resolved": "good",
 }
+# what happened, as people say it; the code is kept beside it
+KINDS = {
+    "break_glass.missed": gettext_lazy("A break-glass action was not reviewed in time"),
+    "break_glass.used": gettext_lazy("Something was done by break-glass"),
+    "delivery.given_up": gettext_lazy("A reaction to an event was given up"),
+    "revision.failed": gettext_lazy("A file could not be read"),
+    "seal.delayed": gettext_lazy("Sealing of the ledger is late"),
+    "support.glass_broken": gettext_lazy("An operator came in by break-glass"),
+    "support.visit_refused": gettext_lazy("An operator's visit was refused"),
+}
+PAGES = {"approval": "approvals_approvalrequest", "delivery": "ledger_delivery", "event": "ledger_event", "revision": "documents_revision",
+         "support_session": "tenants_supportsession"}  # fmt: skip
 AWAKE = Q(state="open") | Q(state="snoozed", snoozed_until__lte=ClockTimestamp())
 LOOKUPS = {"code": "code__exact", "actor": "actor__exact", "channel": "channel__exact", "subject_kind": "subject_kind__exact",
            "subject_id": "subject_id__exact", "since": "at__gte", "until": "at__lt"}  # fmt: skip
@@ -117,9 +129,14 @@ offer_action(
               say_resolved),
 )  # fmt: skip
 EXPORT = ApiAction(
-    "request-export", gettext_lazy("Export the ledger"), "ledger.export", request_export, str, admin_forms.ExportForm, needs_object=False
-)
-SEARCH = ApiAction("save-search", gettext_lazy("Keep a search"), "ledger.read", save_search, str, admin_forms.SearchForm, needs_object=False)
+    "request-export", gettext_lazy("Export the ledger"), "ledger.export", request_export, str, admin_forms.ExportForm, needs_object=False,
+    intro=gettext_lazy("A folder that anybody can verify without this installation. Leave all fields empty for the whole ledger; "
+                       "fields narrow it, and the hashes of what is left out stay in it. The export itself is recorded in the ledger."),
+)  # fmt: skip
+SEARCH = ApiAction(
+    "save-search", gettext_lazy("Keep a search"), "ledger.read", save_search, str, admin_forms.SearchForm, needs_object=False,
+    intro=gettext_lazy("Filters of the ledger under a name of yours; only you see it. Fill at least one field."),
+)  # fmt: skip
 offer_action("compliance.ExportJob", EXPORT)
 offer_action("ledger.Event", EXPORT, SEARCH)
 offer_action("compliance.SavedSearch", SEARCH, ApiAction("remove-search", gettext_lazy("Remove"), "ledger.read", remove_search,
@@ -141,7 +158,9 @@ class NeedsFilter(admin.SimpleListFilter):
 
 @admin.register(Task)
 class TaskAdmin(ScopedAdmin[Task]):
-    list_display = ("kind", "subject", "situation", "assignee", when_column("created_at", gettext_lazy("since")))
+    list_display = ("what", "subject", "situation", "assignee", when_column("created_at", gettext_lazy("since")))
+    fields = ("what", "kind", "subject", "state", "assignee", "snoozed_until", "resolution", "resolved_by", "created_at", "resolved_at", "id")
+    people = ("resolved_by",)
     list_filter = (NeedsFilter, "state", "kind")
     list_select_related = ("assignee",)
     search_fields = ("subject_id__exact",)
@@ -149,16 +168,22 @@ class TaskAdmin(ScopedAdmin[Task]):
     subject_kind = "task"
     empty_text = gettext_lazy("What a person must look at: deliveries that were given up, documents that cannot be read, seals that are late.")
 
+    @admin.display(description=gettext_lazy("what happened"), ordering="kind")
+    def what(self, task: Task) -> str:
+        return str(KINDS.get(task.kind, task.kind))
+
     @admin.display(description=gettext_lazy("about"))
     def subject(self, task: Task) -> str:
-        return f"{task.subject_kind} {task.subject_id[:13]}"
+        page = PAGES.get(task.subject_kind)
+        text = f"{task.subject_kind} {task.subject_id[-12:]}"
+        return format_html('<a class="scoped-link" href="{}">{}</a>', reverse(f"admin:{page}_change", args=[task.subject_id]), text) if page else text
 
     @admin.display(description=gettext_lazy("state"), ordering="state")
     def situation(self, task: Task) -> str:
-        return state_label(task.get_state_display(), SHAPES[task.state])
+        return state_label(say_state(task), SHAPES[task.state])
 
     def headline(self, task: Task) -> str:
-        return _("%(kind)s on %(subject)s: %(state)s.") % {"kind": task.kind, "subject": self.subject(task), "state": task.get_state_display()}
+        return _("%(what)s: %(state)s.") % {"what": self.what(task), "state": say_state(task)}
 
 
 @admin.register(ExportJob)
@@ -173,13 +198,20 @@ class ExportJobAdmin(ScopedAdmin[ExportJob]):
     subject_kind = "export"
     empty_text = gettext_lazy("Exports of the ledger that an auditor can verify without us. Ask for one above.")
 
+    def headline(self, job: ExportJob) -> str:
+        told = _("Events #%(first)d to #%(last)d: %(state)s, %(n)d written.") % {
+            "first": job.from_seq, "last": job.to_seq, "state": say_state(job), "n": job.count}  # fmt: skip
+        return told + (
+            " " + _("Download the archive, unpack it, and read its VERIFY.md: it says how to check it elsewhere.") if job.state == "done" else ""
+        )
+
     def get_urls(self) -> list[Any]:
         view = self.admin_site.admin_view(own_scopes(download_export))
         return [path("<path:object_id>/download/", view, name="compliance_exportjob_download"), *super().get_urls()]
 
     @admin.display(description=gettext_lazy("state"), ordering="state")
     def situation(self, job: ExportJob) -> str:
-        return state_label(job.get_state_display(), SHAPES[job.state])
+        return state_label(say_state(job), SHAPES[job.state])
 
     @admin.display(description=gettext_lazy("progress"))
     def progress(self, job: ExportJob) -> str:

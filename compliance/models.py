@@ -69,7 +69,7 @@ class Task(TenantModel):
         ]
 
     def __str__(self) -> str:
-        return f"{self.kind}: {self.subject_kind} {self.subject_id[:13]}"
+        return f"{self.kind}: {self.subject_kind} {self.subject_id[-12:]}"
 
 
 class SavedSearch(TenantModel):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import parse_qsl, urlsplit
 
 from django.urls import reverse_lazy
 from django.utils.text import format_lazy
@@ -25,15 +26,34 @@ def can_see(label: str) -> Callable[[HttpRequest], bool]:
     return has_permission
 
 
+def is_at(link: Any) -> Callable[[HttpRequest], bool]:
+    """Marked in the menu when no other entry fits the page better: lists of one model differ by their query."""
+    return lambda request: str(link) == find_entry(request)
+
+
+def find_entry(request: HttpRequest) -> str:
+    """The link of the entry that fits the page best: the longest whose path leads to it and whose query is part of the page's."""
+
+    def fits(link: str) -> bool:
+        parts = urlsplit(link)
+        is_below = request.path.startswith(parts.path) and parts.path != str(reverse_lazy("admin:index"))
+        return (is_below or request.path == parts.path) and all(request.GET.get(name) == value for name, value in parse_qsl(parts.query))
+
+    groups: list[Any] = NAVIGATION
+    links = [str(item["link"]) for group in groups for item in group["items"]]
+    return max((link for link in links if fits(link)), key=len, default="")
+
+
 def _list(title: Any, label: str, icon: str, query: str = "") -> dict[str, Any]:
     address = reverse_lazy(f"admin:{label.lower().replace('.', '_')}_changelist")
     link = format_lazy("{}?{}", address, query) if query else address
-    return {"title": title, "icon": icon, "link": link, "permission": can_see(label)}
+    return {"title": title, "icon": icon, "link": link, "permission": can_see(label), "active": is_at(link)}
 
 
 def _page(title: Any, name: str, icon: str, label: str) -> dict[str, Any]:
     """A page beside a list, shown to those who see the list."""
-    return {"title": title, "icon": icon, "link": reverse_lazy(f"admin:{name}"), "permission": can_see(label)}
+    link = reverse_lazy(f"admin:{name}")
+    return {"title": title, "icon": icon, "link": link, "permission": can_see(label), "active": is_at(link)}
 
 
 def is_operator(request: HttpRequest) -> bool:

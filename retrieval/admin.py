@@ -171,6 +171,7 @@ class ManifestAdmin(ScopedAdmin[Manifest]):
     search_fields = ("sha256__exact",)
     fields = ("knowledge_base", "seq", "sha256", "prev_sha256", "item_count", "space", "settings_digest", "created_by", "created_at", "id")
     ordering = ("-created_at", "-pk")
+    people = ("created_by",)
     view_permission = "manifest.read"
     subject_kind = "manifest"
     empty_text = gettext_lazy("What may be served, written down once and never changed. Use “Draft a manifest” on a knowledge base.")

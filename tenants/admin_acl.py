@@ -12,7 +12,7 @@ from django.utils.translation import gettext_lazy
 from unfold.widgets import UnfoldAdminSelectWidget, UnfoldAdminTextInputWidget
 
 from rag4c.scope.admin import ScopedAdmin
-from rag4c.scope.admin_columns import link_column, person_column, state_label, when_column
+from rag4c.scope.admin_columns import link_column, person_column, say_state, state_label, when_column
 from rag4c.scope.admin_parts import ApiAction, Related, Tile, offer_action, offer_related, offer_tiles
 from tenants import api
 from tenants.models_access import MAPPING_KINDS, AclChangeLine, AclChangeSet, PrincipalMapping
@@ -52,7 +52,7 @@ def end_mapping(actor: Actor, row: PrincipalMapping, fields: dict[str, Any]) -> 
 
 
 def say_closed(change: AclChangeSet) -> str:
-    return "" if change.state == "waiting" else _("It is %s already.") % change.get_state_display()
+    return "" if change.state == "waiting" else _("It is %s already.") % say_state(change)
 
 
 def say_ended(row: PrincipalMapping) -> str:
@@ -102,14 +102,14 @@ class AclChangeSetAdmin(ScopedAdmin[AclChangeSet]):
 
     @admin.display(description=gettext_lazy("state"), ordering="state")
     def situation(self, change: AclChangeSet) -> str:
-        return state_label(change.get_state_display(), SHAPES[change.state])
+        return state_label(say_state(change), SHAPES[change.state])
 
     @admin.display(description=gettext_lazy("what exactly"))
     def diff(self, change: AclChangeSet) -> str:
         return format_html("<ul>{}</ul>", format_html_join("", "<li>{}</li>", ((sentence,) for sentence in api.tell_change(change.payload))))
 
     def headline(self, change: AclChangeSet) -> str:
-        return f"{self.title(change)}: {change.get_state_display()}."
+        return f"{self.title(change)}: {say_state(change)}."
 
 
 @admin.register(AclChangeLine)

@@ -4,7 +4,7 @@ from approvals.api.break_glass import break_glass, review_break_glass
 from approvals.api.delegations import delegate, end_absence, end_delegation, set_absence
 from approvals.api.executing import advance_request, execute_approved, execute_request, find_due_approvals
 from approvals.api.forecasts import simulate, why_blocked
-from approvals.api.policies import list_offers, seed_policies, set_policy
+from approvals.api.policies import list_offers, preview_policy, seed_policies, set_policy
 from approvals.api.policy_gate import PolicyGate
 from approvals.api.reading import (
     describe_payload,
@@ -48,6 +48,7 @@ __all__ = [
     "list_requests",
     "list_votes",
     "needs_of",
+    "preview_policy",
     "read_request",
     "review_break_glass",
     "seed_policies",

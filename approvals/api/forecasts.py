@@ -62,7 +62,7 @@ def _forecast(tenant_id: uuid.UUID, stages: list[Stage], excluded: frozenset[uui
     stage_rules = [rules.StageRule(stage.mode, stage.quorum if stage.mode == "quorum" else 1, stage.veto) for stage in stages]
     poll = rules.Poll(tuple(stage_rules), tuple(pools), holders[EVERYONE], excluded, (), tuple(read_links(now)))
     short = rules.find_shortfall(poll, now)
-    shown = _people(tenant_id, {person for pool in pools for person in pool.base | pool.extra}, now)
+    shown = _people(tenant_id, {person for pool in pools for person in pool.base | pool.extra}, now, excluded)
     return tuple(
         StageForecast(
             stage.number,
@@ -82,9 +82,9 @@ def _union(holders: dict[str, frozenset[uuid.UUID]], principals: Iterable[str]) 
     return frozenset().union(*(holders[principal] for principal in principals))
 
 
-def _people(tenant_id: uuid.UUID, user_ids: Collection[uuid.UUID], now: datetime) -> dict[uuid.UUID, PersonForecast]:
-    """Names, absences that cover now, and delegates."""
-    links = {link.delegator: link.delegate for link in read_links(now) if link.is_active(now)}
+def _people(tenant_id: uuid.UUID, user_ids: Collection[uuid.UUID], now: datetime, excluded: frozenset[uuid.UUID]) -> dict[uuid.UUID, PersonForecast]:
+    """Names, absences that cover now, and delegates whose vote would count."""
+    links = {link.delegator: link.delegate for link in read_links(now) if link.is_active(now) and link.delegate not in excluded}
     names = tenants.name_people(tenant_id=tenant_id, user_ids={*user_ids, *links.values()})
     away: dict[uuid.UUID, datetime] = dict(
         Absence.objects.filter(user_id__in=user_ids, valid_from__lte=now, valid_to__gt=now, ended_at__isnull=True).values_list("user_id", "valid_to")
@@ -113,7 +113,7 @@ def why_blocked(*, actor: Actor, request_id: uuid.UUID) -> list[Obstacle]:
 def _explain_waiting(situation: Situation, standing: str) -> list[Obstacle]:
     request, poll, now = situation.request, situation.poll, situation.now
     tally = rules.tally_stage(poll, request.stage)
-    people = _people(request.tenant_id, tally.remaining & _asked_now(situation), now)
+    people = _people(request.tenant_id, tally.remaining & _asked_now(situation), now, poll.excluded)
     names = ", ".join(_say_person(person) for person in sorted(people.values(), key=lambda person: person.name))
     where = {"stage": request.stage, "stages": len(situation.stages), "n": tally.needed - tally.approvals}
     waits = _("Stage %(stage)d of %(stages)d needs %(n)d more; these people may vote: %(names)s.") % {**where, "names": names or _("nobody")}

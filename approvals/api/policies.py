@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from approvals.contract import StageSpec
     from rag4c.kernel.grant import Actor
 
-__all__ = ["VOTE", "list_offers", "seed_policies", "set_policy"]
+__all__ = ["VOTE", "list_offers", "preview_policy", "seed_policies", "set_policy"]
 VOTE: Final = "approval.vote"
 PRINCIPAL: Final = re.compile(r"role:[a-z_]{1,40}|(?:user|group|unit):[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}")
 MAX_STAGES, MAX_APPROVERS, MAX_QUORUM, MAX_TTL_HOURS = 5, 50, 20, 24 * 90  # what a page can still show
@@ -85,6 +85,20 @@ def set_policy(*, actor: Actor, action: str, stages: Sequence[StageSpec], base_r
         data = {"action": action, "rev": policy.rev, "stages": len(stages), "sha256": digest_of(guarded.policy_payload(draft)), "permit": permit}
         ledger.record(actor, "policy.changed", subject=("policy", policy.pk), data=data)
     return policy.rev
+
+
+def preview_policy(*, actor: Actor, action: str, stages: Sequence[StageSpec]) -> list[str]:
+    """What `set_policy` would change, line by line as those read it who approve it. Changes nothing.
+
+    Raises: Denied("not_allowed"), Absent("action"), Invalid("stages_invalid").
+    """
+    check_permission(actor, "policy.manage")
+    gate.find_action(action)
+    _check_stages(stages)
+    with scope(actor.grant):
+        current = guarded.policy_in_force(action)
+        draft = guarded.PolicyDraft(action, current.rev if current else 0, tuple(stages))
+        return [f"{line.what}: {line.before or '–'} → {line.after or '–'}" for line in guarded.describe_policy(guarded.policy_payload(draft))]
 
 
 def _store_policy(actor: Actor, draft: guarded.PolicyDraft) -> ActionPolicy:

@@ -13,7 +13,7 @@ from django.utils.translation import gettext_lazy
 from rag4c.ledger import api
 from rag4c.ledger.models import Delivery, Event, Seal
 from rag4c.scope.admin import ScopedAdmin
-from rag4c.scope.admin_columns import person_column, short_digest, state_label, when_column
+from rag4c.scope.admin_columns import person_column, say_state, short_digest, state_label, when_column
 from rag4c.scope.admin_parts import ApiAction, Panel, Related, Tile, offer_action, offer_panels, offer_related, offer_tiles
 
 if TYPE_CHECKING:
@@ -88,8 +88,8 @@ class DeliveryAdmin(ScopedAdmin[Delivery]):
 
     @admin.display(description=gettext_lazy("state"), ordering="state")
     def situation(self, delivery: Delivery) -> str:
-        return state_label(delivery.get_state_display(), STATES[delivery.state])
+        return state_label(say_state(delivery), STATES[delivery.state])
 
     def headline(self, delivery: Delivery) -> str:
         return _("%(code)s for %(handler)s: %(state)s after %(n)d attempts.") % {
-            "code": delivery.code, "handler": delivery.handler, "state": delivery.get_state_display(), "n": delivery.attempts}  # fmt: skip
+            "code": delivery.code, "handler": delivery.handler, "state": say_state(delivery), "n": delivery.attempts}  # fmt: skip

@@ -19,6 +19,7 @@ from django.utils.translation import gettext_lazy as _
 
 from rag4c.kernel.canonical import sha256_hex
 from rag4c.scope.admin_actions import action_url, list_actions, own_scopes, show_action
+from rag4c.scope.admin_columns import person_column
 from rag4c.scope.admin_parts import RELATED, actions_for, history_of, may, note_reading, readable_document_ids
 from rag4c.scope.views import actor_of, find_actor
 
@@ -169,14 +170,17 @@ class ObjectPageMixin:
         return tuple(self.get_fields(request, obj))
 
     def get_fields(self, request: HttpRequest, obj: Any = None) -> Sequence[str]:
-        return self.fields or (*(field.name for field in self.opts.fields if field.name not in {"tenant", "id"}), "id")  # type: ignore[attr-defined]
+        """A person's ref is shown as a name."""
+        names = self.fields or (*(field.name for field in self.opts.fields if field.name not in {"tenant", "id"}), "id")  # type: ignore[attr-defined]
+        people = {name: person_column(name, self.opts.get_field(name).verbose_name) for name in names if name in self.people}  # type: ignore[attr-defined]
+        return tuple(people.get(name, name) for name in names)
 
     def render_change_form(self, request: HttpRequest, context: dict[str, Any], **kwargs: Any) -> HttpResponse:
         obj: Any = kwargs.get("obj")
         self._note_reading(request, obj)
         context.update(
             headline=self.headline(obj),
-            object_buttons=[(item, action_url(self, item.name, [obj.pk], origin="object"), item.refusal(obj)) for item in self._offered(request)],
+            object_buttons=self._list_buttons(request, obj),
             related=find_related(self.admin_site, request, obj),
             events=events_with_names(self.subject_kind, obj.pk, HISTORY_ON_PAGE) if may(request, "ledger.read") else [],
         )
@@ -190,6 +194,15 @@ class ObjectPageMixin:
             note_reading(request, "document.read", ("document", document_id), {"page": self.opts.model_name, "id": str(obj.pk)})
         elif self.reading:
             note_reading(request, self.reading, (self.opts.model_name, obj.pk), {})
+
+    def _list_buttons(self, request: HttpRequest, obj: Any) -> list[tuple[Any, str, str, bool]]:
+        """(action, address, why not now, is that said here); buttons in a row with the same refusal say it once, after the last."""
+        refusals = [item.refusal(obj) for item in self._offered(request)]
+        following = [*refusals, ""][1:]
+        return [
+            (item, action_url(self, item.name, [obj.pk], origin="object"), refusal, refusal != after)
+            for item, refusal, after in zip(self._offered(request), refusals, following, strict=True)
+        ]
 
     def _offered(self, request: HttpRequest) -> list[Any]:
         return [action for action in actions_for(request, self.model) if action.needs_object]

@@ -9,6 +9,7 @@ from django.urls import reverse
 from django.utils.html import format_html
 from django.utils.timesince import timesince, timeuntil
 from django.utils.translation import gettext as _
+from django.utils.translation import gettext_noop
 
 from rag4c.kernel import clock
 
@@ -29,6 +30,20 @@ STATE_SHAPES: Final = {
     "odd": ("!", "warning"),
     "gone": ("–", "plain"),
 }
+# states come from machines that know no languages; here so that the catalogue keeps them
+_STATES: Final = (
+    gettext_noop("pending"), gettext_noop("approved"), gettext_noop("executing"), gettext_noop("executed"), gettext_noop("failed"),
+    gettext_noop("rejected"), gettext_noop("expired"), gettext_noop("superseded"), gettext_noop("cancelled"), gettext_noop("open"),
+    gettext_noop("claimed"), gettext_noop("snoozed"), gettext_noop("resolved"), gettext_noop("waiting"), gettext_noop("running"),
+    gettext_noop("done"), gettext_noop("attention"), gettext_noop("applied"), gettext_noop("stale"), gettext_noop("withdrawn"),
+    gettext_noop("overdue"), gettext_noop("confirmed"), gettext_noop("disputed"), gettext_noop("no approval needed"),
+    gettext_noop("needs a second person"), gettext_noop("needs approvals in stages"),
+)  # fmt: skip
+
+
+def say_state(row: Any, field: str = "state") -> str:
+    """The state of a row as its readers say it."""
+    return _(str(getattr(row, f"get_{field}_display")()))
 
 
 def link_to(obj: Model | None, text: str = "") -> str:
@@ -56,6 +71,8 @@ def show_time(at: datetime | None) -> str:
         return NONE
     now = clock.now()
     text = _("in %s") % timeuntil(at, now) if at > now else _("%s ago") % timesince(at, now)
+    if 0 <= (now - at).total_seconds() < 60:
+        text = _("just now")
     return format_html('<time datetime="{}" title="{}">{}</time>', at.isoformat(), at.strftime("%Y-%m-%d %H:%M:%S UTC"), text)
 
 

@@ -42,6 +42,7 @@ class ApiAction:
 
     Args: permission: shown to actors whose grant has it; the api checks again. call: (actor, object, fields) -> what was done, as a sentence.
     preview: what will happen to this object. refusal: why not now, or an empty text. needs_object: False for a button of the list itself.
+    intro: a sentence at the top of the page of a button without objects: what it is for.
     rehearse: (actor, object, fields) -> sentences about exactly what these fields will do, shown before it is done.
     """
 
@@ -54,6 +55,7 @@ class ApiAction:
     refusal: Callable[[Any], str] = always
     needs_object: bool = True
     rehearse: Callable[[Actor, Any, dict[str, Any]], list[str]] | None = None
+    intro: Any = ""
 
 
 @dataclass(frozen=True, slots=True)

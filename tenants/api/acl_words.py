@@ -36,7 +36,7 @@ def tell_change(payload: dict[str, Any]) -> list[str]:
     ways = [*payload["revoked_already"], *payload["grants"]]
     specs = {spec for way in ways for spec in (read_spec(way["from"]), read_spec(way["to"]))}
     names = name_principals(name for spec in specs for name in spec.principals)
-    told = [_tell_way(_("Taken away already"), way, names) for way in payload["revoked_already"]]
+    told = [_tell_way(_("Taken away at once"), way, names) for way in payload["revoked_already"]]
     if payload["revoked_already"]:
         told.append(_tell_losers(payload["revoked_already"]))
     told += [_tell_way(_("Given"), way, names) for way in payload["grants"]]

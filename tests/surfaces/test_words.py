@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import gettext
 import re
 from pathlib import Path
@@ -93,6 +94,25 @@ def test_every_phrase_of_the_templates_is_in_the_catalogue():
     for path in staff_templates():
         for double, single in re.findall(r"""\{% translate (?:"([^"]+)"|'([^']+)')""", path.read_text()):
             assert (double or single) in catalogue, path.name
+
+
+def phrases_of_code(path):
+    """What a module gives to gettext, by whatever name it imports it."""
+    tree = ast.parse(path.read_text())
+    imports = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module == "django.utils.translation"]
+    names = {alias.asname or alias.name for node in imports for alias in node.names}
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in names]
+    yield from (call.args[0].value for call in calls if call.args and isinstance(call.args[0], ast.Constant))
+
+
+@pytest.mark.parametrize("app", ["approvals", "compliance", "documents", "rag4c", "retrieval", "tenants", "verification"])
+def test_every_phrase_of_the_code_and_the_admin_is_in_the_catalogue(app):
+    known = {key if isinstance(key, str) else key[0] for key in read_catalogue()}
+    asked = {phrase for path in Path(settings.BASE_DIR, app).rglob("*.py") for phrase in phrases_of_code(path)}
+    for path in Path(settings.BASE_DIR, "templates").rglob("*.html"):
+        asked |= {double or single for double, single in re.findall(r"""\{% translate (?:"([^"]+)"|'([^']+)')""", path.read_text())}
+    assert asked
+    assert asked - known == set()
 
 
 @given(st.lists(st.integers(1, 120), min_size=1, max_size=30), st.text(alphabet="ab c.。", max_size=8))
