@@ -110,10 +110,21 @@ class ApprovalRequestAdmin(ScopedAdmin[ApprovalRequest]):
         return super().render_change_form(request, context, **kwargs)
 
 
+@admin.display(description=gettext_lazy("needs"), ordering="mode")
+def needs(policy: ActionPolicy) -> str:
+    stages = "; ".join(str(stage) for stage in sorted(policy.stages.all(), key=lambda stage: stage.number))
+    return stages or say_state(policy, "mode")
+
+
+@admin.display(description=gettext_lazy("state"))
+def policy_state(policy: Any) -> str:
+    return state_label(_("replaced"), "gone") if policy.is_replaced else state_label(_("in force"), "good")
+
+
 @admin.register(ActionPolicy)
 class ActionPolicyAdmin(ScopedAdmin[ActionPolicy]):
-    list_display = ("action", "rev", "situation", "needs", person_column("set_by", gettext_lazy("by")), when_column("set_at", gettext_lazy("since")))
-    fields = ("action", "rev", "situation", "needs", "review_hours", "set_by", "set_at", "id")
+    list_display = ("action", "rev", policy_state, needs, person_column("set_by", gettext_lazy("by")), when_column("set_at", gettext_lazy("since")))
+    fields = ("action", "rev", policy_state, needs, "review_hours", "set_by", "set_at", "id")
     list_filter = ("mode", "action")
     ordering = ("action", "-rev")
     people = ("set_by",)
@@ -127,17 +138,8 @@ class ActionPolicyAdmin(ScopedAdmin[ActionPolicy]):
         newer = ActionPolicy.objects.filter(action=OuterRef("action"), rev__gt=OuterRef("rev"))
         return rows.prefetch_related("stages").annotate(is_replaced=Exists(newer))
 
-    @admin.display(description=gettext_lazy("needs"), ordering="mode")
-    def needs(self, policy: ActionPolicy) -> str:
-        stages = "; ".join(str(stage) for stage in sorted(policy.stages.all(), key=lambda stage: stage.number))
-        return stages or say_state(policy, "mode")
-
-    @admin.display(description=gettext_lazy("state"))
-    def situation(self, policy: Any) -> str:
-        return state_label(_("replaced"), "gone") if policy.is_replaced else state_label(_("in force"), "good")
-
     def headline(self, policy: Any) -> str:
-        told = _("%(action)s, revision %(rev)d: %(needs)s.") % {"action": policy.action, "rev": policy.rev, "needs": self.needs(policy)}
+        told = _("%(action)s, revision %(rev)d: %(needs)s.") % {"action": policy.action, "rev": policy.rev, "needs": needs(policy)}
         return told + (" " + _("A newer revision is in force.") if policy.is_replaced else "")
 
     def get_urls(self) -> list[Any]:
