@@ -124,7 +124,7 @@ def policy_state(policy: Any) -> str:
 @admin.register(ActionPolicy)
 class ActionPolicyAdmin(ScopedAdmin[ActionPolicy]):
     list_display = ("action", "rev", policy_state, needs, person_column("set_by", gettext_lazy("by")), when_column("set_at", gettext_lazy("since")))
-    fields = ("action", "rev", policy_state, needs, "review_hours", "set_by", "set_at", "id")
+    fields = ("action", "rev", policy_state, needs, "review_hours", "set_by", "set_at", "id")  # type: ignore[assignment]  # read-only fields may be callables
     list_filter = ("mode", "action")
     ordering = ("action", "-rev")
     people = ("set_by",)

@@ -186,6 +186,13 @@ class TaskAdmin(ScopedAdmin[Task]):
         return _("%(what)s: %(state)s.") % {"what": self.what(task), "state": say_state(task)}
 
 
+def say_export(job: ExportJob) -> str:
+    told = _("Events #%(first)d to #%(last)d: %(state)s, %(n)d written.") % {
+        "first": job.from_seq, "last": job.to_seq, "state": say_state(job), "n": job.count}  # fmt: skip
+    hint = _("Download the archive, unpack it, and read its VERIFY.md: it says how to check it elsewhere.")
+    return f"{told} {hint}" if job.state == "done" else told
+
+
 @admin.register(ExportJob)
 class ExportJobAdmin(ScopedAdmin[ExportJob]):
     list_display = ("__str__", "situation", "progress", person_column("requested_by", gettext_lazy("asked for by")),
@@ -199,11 +206,7 @@ class ExportJobAdmin(ScopedAdmin[ExportJob]):
     empty_text = gettext_lazy("Exports of the ledger that an auditor can verify without us. Ask for one above.")
 
     def headline(self, job: ExportJob) -> str:
-        told = _("Events #%(first)d to #%(last)d: %(state)s, %(n)d written.") % {
-            "first": job.from_seq, "last": job.to_seq, "state": say_state(job), "n": job.count}  # fmt: skip
-        return told + (
-            " " + _("Download the archive, unpack it, and read its VERIFY.md: it says how to check it elsewhere.") if job.state == "done" else ""
-        )
+        return say_export(job)
 
     def get_urls(self) -> list[Any]:
         view = self.admin_site.admin_view(own_scopes(download_export))
