@@ -192,6 +192,7 @@ def find_shortfall(poll: Poll, now: datetime) -> int | None:
     """The first stage that the people there cannot fill, or None; one person, one vote over all stages (GOV-A4, A6).
 
     A stage of `all` needs one voice of its own; whoever of it has spoken before need not speak again, and nobody of it is left for later stages.
+    Cautious where a stage of `all` may escalate: a newcomer may speak for somebody, who would then be free for a later stage.
     """
     if not poll.stages:
         return 1

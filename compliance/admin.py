@@ -193,6 +193,13 @@ def say_export(job: ExportJob) -> str:
     return f"{told} {hint}" if job.state == "done" else told
 
 
+def tell_export(job: ExportJob) -> str:
+    told = _("Events #%(first)d to #%(last)d: %(state)s, %(n)d written.") % {
+        "first": job.from_seq, "last": job.to_seq, "state": say_state(job), "n": job.count}  # fmt: skip
+    help_text = _("Download the archive, unpack it, and read its VERIFY.md: it says how to check it elsewhere.")
+    return f"{told} {help_text}" if job.state == "done" else told
+
+
 @admin.register(ExportJob)
 class ExportJobAdmin(ScopedAdmin[ExportJob]):
     list_display = ("__str__", "situation", "progress", person_column("requested_by", gettext_lazy("asked for by")),
